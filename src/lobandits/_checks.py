@@ -1,0 +1,93 @@
+"""Checks shared by the public functions: each names the value it refuses and the fix."""
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lobandits.errors import LobInputError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+def finite_array(name: str, value: ArrayLike, ndim: int | None = None) -> FloatArray:
+    """Return ``value`` as a float array, or say which entry is no finite number."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise LobInputError(f"{name} must be an array of numbers: {error}") from None
+    if ndim is not None and array.ndim != ndim:
+        raise LobInputError(f"{name} must have {ndim} axes, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        at = f"[{', '.join(map(str, where))}]" if where else ""
+        raise LobInputError(f"{name}{at} is {array[where]}; every value must be a finite number")
+    return array
+
+
+def positive(name: str, value: float) -> float:
+    """Return ``value`` as a float, or refuse what is not a positive finite number."""
+    number = real(name, value)
+    if number <= 0:
+        raise LobInputError(f"{name} must be positive, got {value!r}")
+    return number
+
+
+def not_negative(name: str, value: float) -> float:
+    """Return ``value`` as a float, or refuse what is negative or not finite."""
+    number = real(name, value)
+    if number < 0:
+        raise LobInputError(f"{name} must not be negative, got {value!r}")
+    return number
+
+
+def real(name: str, value: float) -> float:
+    """Return ``value`` as a float, or refuse what is no finite number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise LobInputError(f"{name} must be a number, got {value!r}") from None
+    if not np.isfinite(number):
+        raise LobInputError(f"{name} must be a finite number, got {value!r}")
+    return number
+
+
+def whole(name: str, value: Any, least: int = 1) -> int:
+    """Return ``value`` as an int of at least ``least``."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise LobInputError(f"{name} must be a whole number, got {value!r}") from None
+    if number < least or isinstance(value, bool):
+        raise LobInputError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return number
+
+
+def fraction(name: str, value: float) -> float:
+    """Return ``value`` as a float in [0, 1]."""
+    number = real(name, value)
+    if not 0 <= number <= 1:
+        raise LobInputError(f"{name} must lie between 0 and 1, got {value!r}")
+    return number
+
+
+def generator(rng: np.random.Generator | int) -> np.random.Generator:
+    """Return ``rng`` itself, or a generator seeded with it."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    return np.random.default_rng(whole("rng", rng, least=0))
+
+
+def one_of(name: str, value: str, known: Sequence[str]) -> str:
+    """Return ``value`` if it is known; else name the closest of those that are."""
+    if value in known:
+        return value
+    from difflib import get_close_matches
+
+    close = get_close_matches(str(value), known, n=1, cutoff=0.4)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    raise LobInputError(f"unknown {name} {value!r}; {hint}Known: {', '.join(known)}")
