@@ -22,7 +22,8 @@ def finite_array(name: str, value: ArrayLike, ndim: int | None = None) -> FloatA
         raise LobInputError(f"{name} must be an array of numbers: {error}") from None
     if ndim is not None and array.ndim != ndim:
         raise LobInputError(f"{name} must have {ndim} axes, got shape {array.shape}")
-    if not np.isfinite(array).all():
+    # One pass tells in nearly every case; a finite array may still have an infinite sum.
+    if not np.isfinite(array.sum()) and not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         at = f"[{', '.join(map(str, where))}]" if where else ""
         raise LobInputError(f"{name}{at} is {array[where]}; every value must be a finite number")

@@ -1,0 +1,51 @@
+"""The command ``lob``: thin, it parses, calls and prints.
+
+Commands import what they need when they run, so that ``lob --help`` answers at once.
+"""
+
+from typing import Annotated
+
+import typer
+
+from lobandits.cli.bound import bound
+from lobandits.cli.demo import demo
+from lobandits.cli.friendly import friendly
+from lobandits.cli.simulate import EXAMPLES, simulate
+
+app = typer.Typer(
+    name="lob",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    epilog="Start with: lob demo",
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from lobandits import __version__
+
+        typer.echo(f"lobandits {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and stop."
+        ),
+    ] = False,
+) -> None:
+    """Latent order bandits: decide for new users from the preference orders of past ones."""
+
+
+app.command("demo")(friendly(demo))
+app.command("simulate", epilog=EXAMPLES)(friendly(simulate))
+app.command("bound")(friendly(bound))
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

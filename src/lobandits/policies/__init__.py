@@ -1,0 +1,40 @@
+"""Policies: frozen values that decide for any number of users at once."""
+
+from lobandits.policies.agent import Agent
+from lobandits.policies.base import Policy
+from lobandits.policies.duels import DuelState, duels_from_rewards
+from lobandits.policies.explain import Details, Explanation
+from lobandits.policies.families import MeansPolicy, OrderPolicy
+from lobandits.policies.lobucb import LobUCB, LobUCBState
+from lobandits.policies.mts import MTS
+from lobandits.policies.mucb import MUCB, MUCBState
+from lobandits.policies.registry import POLICIES, make_policy, policy_from_dict
+from lobandits.policies.relative import RelativeLobTS
+from lobandits.policies.state import State
+from lobandits.policies.toparms import TopArmsUCB
+from lobandits.policies.ts import TS
+from lobandits.policies.ucb import UCB
+
+__all__ = [
+    "MTS",
+    "MUCB",
+    "POLICIES",
+    "TS",
+    "UCB",
+    "Agent",
+    "Details",
+    "DuelState",
+    "Explanation",
+    "LobUCB",
+    "LobUCBState",
+    "MUCBState",
+    "MeansPolicy",
+    "OrderPolicy",
+    "Policy",
+    "RelativeLobTS",
+    "State",
+    "TopArmsUCB",
+    "duels_from_rewards",
+    "make_policy",
+    "policy_from_dict",
+]

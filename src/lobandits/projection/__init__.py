@@ -1,0 +1,5 @@
+"""Exact projections of means on the cones of orders (weighted isotonic regression)."""
+
+from lobandits.projection.public import project, project_each, projection_losses
+
+__all__ = ["project", "project_each", "projection_losses"]

@@ -1,0 +1,235 @@
+"""The command ``lob bound``: how hard one user is, with and without the orders."""
+
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated
+
+import typer
+
+from lobandits.errors import LobError, LobInputError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from lobandits._checks import FloatArray
+    from lobandits.orders import LatentOrders
+    from lobandits.theory import LowerBound
+
+KNOWN = {"lb": "each state's means", "lob": "each state's order", "mab": "nothing"}
+
+
+def bound(
+    orders: Annotated[
+        Path, typer.Argument(help="The states' orders: a JSON file that LatentOrders.save wrote.")
+    ],
+    means: Annotated[
+        str,
+        typer.Option(
+            help="The user's mean reward of each arm, as 4.1,3.9,... in the order of the file's "
+            "arms, or by name as drama=4.1,comedy=3.9,..."
+        ),
+    ],
+    sigma: Annotated[float, typer.Option(help="Standard deviation of the rewards.")] = 1.0,
+    state_means: Annotated[
+        Path | None,
+        typer.Option(
+            help="Means of every state, for the latent bandit's bound: JSON (a list of lists) or "
+            "CSV (numbers only), one row per state; the user's means must be one of the rows."
+        ),
+    ] = None,
+    horizon: Annotated[
+        int | None,
+        typer.Option(
+            help="Rounds T: adds each bound's regret at T, and what lobUCB and UCB on the top "
+            "arms guarantee there."
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the bounds to this file (.png, .pdf, .svg).")
+    ] = None,
+) -> None:
+    """Print the least regret that any good policy must pay for one user.
+
+    Regret grows at least like c log T. Three values of c stand side by
+    side: for a policy that knows every state's means (LB), only the states'
+    orders (LOB), or nothing (MAB).
+
+    The table of arms shows which ones are worth playing for information, and
+    the closest confusing instance: means that some state allows, with another
+    best arm, and that are the hardest to tell from this user's.
+    """
+    try:
+        _run(orders, means, sigma, state_means, horizon, plot)
+    except LobError as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(2) from None
+
+
+def _run(
+    path: Path,
+    means: str,
+    sigma: float,
+    state_means: Path | None,
+    horizon: int | None,
+    plot: Path | None,
+) -> None:
+    """Read, solve, print and draw."""
+    from rich.console import Console
+
+    from lobandits.orders import LatentOrders
+    from lobandits.theory import regret_lower_bound
+
+    console = Console(highlight=False)
+    orders = LatentOrders.load(path)
+    mu = _parse_means(means, orders.arms)
+    lob = regret_lower_bound(mu, orders, sigma, "lob")
+    bounds = [lob, regret_lower_bound(mu, orders, sigma, "mab")]
+    lines = []
+    if state_means is not None:
+        table = _read_table(state_means)
+        try:
+            bounds.insert(0, regret_lower_bound(mu, orders, sigma, "lb", table))
+        except LobInputError as error:
+            lines.append(f"No LB bound: {error}")
+    lines += _lessons(bounds, lob)
+    if horizon is not None:
+        lines.append(_guarantees(mu, orders, sigma, horizon))
+    if plot is not None:
+        _draw(bounds, lob, plot)
+        lines.append(f"Wrote {plot}")
+    console.print(_bounds_table(bounds, horizon))
+    console.print(_arms_table(lob, bounds[-1]))
+    console.print("\n".join(lines), markup=False, soft_wrap=True)
+
+
+def _parse_means(text: str, arms: tuple[str, ...]) -> list[float]:
+    """Return the means in the order of ``arms``."""
+    from lobandits.orders.arms import arm_index
+
+    parts = [part.strip() for part in text.split(",")]
+    if not any("=" in part for part in parts):
+        return [_number(part) for part in parts]
+    named: dict[int, float] = {}
+    for part in parts:
+        name, sign, value = part.rpartition("=")
+        if not sign:
+            raise LobInputError(f"--means names some arms but not {part!r}; write name=value")
+        arm = arm_index(arms, name.strip())
+        if arm in named:
+            raise LobInputError(f"--means gives arm {arms[arm]!r} twice")
+        named[arm] = _number(value)
+    left = [name for arm, name in enumerate(arms) if arm not in named]
+    if left:
+        raise LobInputError(f"--means leaves out: {', '.join(left)}")
+    return [named[arm] for arm in range(len(arms))]
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise LobInputError(f"--means holds {text!r}, which is no number") from None
+
+
+def _read_table(path: Path) -> "FloatArray":
+    """Return the numbers of a JSON or CSV file, one row per state."""
+    import numpy as np
+
+    from lobandits._checks import finite_array
+    from lobandits.orders.storage import read_json
+
+    if path.suffix.lower() == ".json":
+        return finite_array(str(path), read_json(path), ndim=2)
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        rows = [[float(cell) for cell in line.split(",")] for line in lines if line.strip()]
+        return finite_array(str(path), np.array(rows), ndim=2)
+    except OSError as error:
+        raise LobInputError(f"cannot read {path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise LobInputError(f"{path} is no table of numbers: {error}") from None
+
+
+def _bounds_table(bounds: "list[LowerBound]", horizon: int | None) -> "Table":
+    """Return the constants side by side, and as shares of what a policy without orders pays."""
+    from rich.table import Table
+
+    table = Table(title="Least regret of any good policy", title_justify="left")
+    for name in ("bound", "known", "c (regret per log T)", "share of MAB"):
+        table.add_column(name, justify="left" if name in ("bound", "known") else "right")
+    if horizon is not None:
+        table.add_column(f"c log {horizon}", justify="right")
+    most = bounds[-1].constant
+    for item in bounds:
+        share = f"{item.constant / most:.1%}" if most > 0 else "-"
+        row = [item.kind.upper(), KNOWN[item.kind], f"{item.constant:.4g}", share]
+        table.add_row(*row, *([f"{item.regret(horizon):.4g}"] if horizon is not None else []))
+    return table
+
+
+def _arms_table(lob: "LowerBound", mab: "LowerBound") -> "Table":
+    """Return one row per arm, best first; arms worth playing for information are bold."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title="Plays per log T for information", title_justify="left")
+    table.add_column("arm")
+    for name in ("mean", "gap", "LOB", "MAB", "confused with"):
+        table.add_column(name, justify="right")
+    best = lob.means.max()
+    for a in (-lob.means).argsort(kind="stable"):
+        mean, plays = float(lob.means[a]), float(lob.allocation[a])
+        moved = lob.instance is not None and lob.instance[a] != mean
+        table.add_row(
+            escape(lob.arms[a]),
+            f"{mean:.4g}",
+            f"{best - mean:.4g}",
+            "best" if mean == best else f"{plays:.3g}",
+            "best" if mean == best else f"{mab.allocation[a]:.3g}",
+            f"{lob.instance[a]:.4g}" if moved and lob.instance is not None else "",
+            style="bold" if plays > 0 else None,
+        )
+    return table
+
+
+def _lessons(bounds: "list[LowerBound]", lob: "LowerBound") -> list[str]:
+    """Return in words what the tables say."""
+    lines = [f"{item.kind.upper()} is 0: {item.note}." for item in bounds if item.constant == 0]
+    if lob.state is not None and lob.top is not None:
+        best = lob.arms[int(lob.means.argmax())]
+        lines += [
+            f"Closest confusing instance: state {lob.state}, where {lob.arms[lob.top]!r} is best "
+            f"({best!r} looks the same there, so only plays of other arms tell the two apart).",
+            f"Solved in {lob.rounds} cutting-plane rounds, relative gap {lob.gap:.0e}.",
+        ]
+    return lines
+
+
+def _guarantees(mu: list[float], orders: "LatentOrders", sigma: float, horizon: int) -> str:
+    """Return what two policies guarantee at the horizon."""
+    from lobandits.theory import lobucb_regret_bound, toparms_regret_bound
+
+    lobucb = lobucb_regret_bound(mu, orders, sigma, horizon, constant="corrected")
+    toparms = toparms_regret_bound(mu, orders, sigma, horizon)
+    return (
+        f"Guaranteed at T = {horizon}, with {lobucb.q} arms on top of some state: regret of lobUCB "
+        f"at most {lobucb.regret:.4g}, of UCB on the top arms at most {toparms.regret:.4g}."
+    )
+
+
+def _draw(bounds: "list[LowerBound]", lob: "LowerBound", path: Path) -> None:
+    """Write the figure, the LOB bound first."""
+    from lobandits._files import write_atomic
+    from lobandits.theory.plot import plot_bounds
+
+    figure = plot_bounds([lob, *(item for item in bounds if item is not lob)])
+    kind = path.suffix.lstrip(".").lower() or "png"
+
+    def write(file: IO[bytes]) -> None:
+        figure.savefig(file, format=kind, dpi=150)
+
+    try:
+        write_atomic(path, write)
+    except OSError as error:
+        raise LobInputError(f"cannot write {path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise LobInputError(f"cannot draw {path}: {error}") from None

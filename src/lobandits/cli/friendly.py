@@ -1,0 +1,32 @@
+"""Errors as a person at a terminal wants them: one line, no traceback."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+import typer
+
+from lobandits.errors import LobError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+WRONG = 2
+INTERRUPTED = 130
+
+
+def friendly(command: Callable[P, R]) -> Callable[P, R]:
+    """Make ``command`` end on a known error with one line on standard error, and exit code 2."""
+
+    @wraps(command)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return command(*args, **kwargs)
+        except LobError as error:
+            typer.echo(f"error: {error}", err=True)
+            raise typer.Exit(WRONG) from None
+        except KeyboardInterrupt as interrupt:
+            typer.echo(f"interrupted{': ' if str(interrupt) else ''}{interrupt}", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+
+    return wrapped

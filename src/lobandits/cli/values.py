@@ -1,0 +1,45 @@
+"""What commands share: values written on a command line, and pictures in files."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lobandits.errors import LobInputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def policy_names(text: str) -> list[str]:
+    """Return the policies named in ``text``, separated by commas; "all" means each one."""
+    from lobandits.policies import POLICIES
+
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    return list(POLICIES) if names == ["all"] else names
+
+
+def pair(option: str, text: str | None) -> tuple[float, float] | None:
+    """Return the two numbers in ``text``, separated by a comma."""
+    if text is None:
+        return None
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise LobInputError(f"{option} must be LOW,HIGH, for example 0.5,2; got {text!r}") from None
+    return low, high
+
+
+def checked_suffix(option: str, path: Path, known: tuple[str, ...]) -> None:
+    """Refuse, before any work is done, a file that could not be written after it."""
+    if path.suffix.lower() not in known:
+        raise LobInputError(f"{option} must end in {' or '.join(known)}, got {str(path)!r}")
+    if not path.parent.is_dir():
+        raise LobInputError(f"{option}: the folder {str(path.parent)!r} does not exist")
+
+
+def save_picture(figure: "Figure", path: Path) -> Path:
+    """Write ``figure`` to ``path``; the suffix says how."""
+    try:
+        figure.savefig(path, dpi=150)
+    except OSError as error:
+        raise LobInputError(f"cannot write {path}: {error.strerror}") from error
+    return path

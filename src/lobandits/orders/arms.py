@@ -1,0 +1,71 @@
+"""Arm names: checked once, then arms are whole numbers."""
+
+import operator
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any, SupportsIndex
+
+from lobandits._checks import whole
+from lobandits.errors import LobInputError
+
+Arm = SupportsIndex | str
+
+
+def arm_names(n_arms: int | None, arms: Iterable[str] | None = None) -> tuple[str, ...]:
+    """Return one unique name per arm, by default ``"0", "1", ...``.
+
+    Without ``n_arms`` there are as many arms as names.
+    """
+    if arms is None:
+        return tuple(map(str, range(whole("n_arms", n_arms))))
+    if isinstance(arms, str) or not isinstance(arms, Iterable):
+        raise LobInputError(f"arms must be a list of names, got {arms!r}")
+    names = tuple(check_name(f"arms[{i}]", name) for i, name in enumerate(arms))
+    if len(names) != whole("n_arms", len(names) if n_arms is None else n_arms):
+        raise LobInputError(f"arms has {len(names)} names for {n_arms} arms; give one per arm")
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise LobInputError(f"arms names {twice[0]!r} more than once; every name must be unique")
+    return names
+
+
+def check_name(field: str, name: Any) -> str:
+    """Return ``name`` as a plain string, or refuse what is no text or empty."""
+    if not isinstance(name, str):
+        raise LobInputError(f"{field} is {name!r}; an arm name must be a string")
+    if not name.strip():
+        raise LobInputError(f"{field} is {name!r}; an arm name must not be blank")
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise LobInputError(f"{field} is {name!r}, which is no valid Unicode text") from None
+    return str(name)
+
+
+def arm_index(arms: Sequence[str], arm: Any) -> int:
+    """Return the number of ``arm``, given as its number or its name."""
+    if isinstance(arm, str):
+        if arm in arms:
+            return arms.index(arm)
+        close = get_close_matches(arm, arms, n=1, cutoff=0.4)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise LobInputError(f"unknown arm {arm!r}; {hint}The arms are {_listed(arms)}")
+    try:
+        index = operator.index(arm)
+    except TypeError:
+        index = -1
+    if isinstance(arm, bool) or not 0 <= index < len(arms):
+        raise LobInputError(
+            f"arm {arm!r} is out of range; give a number from 0 to {len(arms) - 1} or an arm's name"
+        )
+    return index
+
+
+def _listed(arms: Sequence[str], most: int = 20) -> str:
+    return ", ".join(arms[:most]) + (", ..." if len(arms) > most else "")
+
+
+def counted(number: int, noun: str) -> str:
+    """Return "1 state", "2 states"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

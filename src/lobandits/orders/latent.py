@@ -1,0 +1,243 @@
+"""LatentOrders: one partial order per latent state, over the same arms."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lobandits._checks import BoolArray, IntArray, generator
+from lobandits.errors import LobInputError
+from lobandits.orders import parse, storage
+from lobandits.orders.arms import Arm, arm_names, counted
+from lobandits.orders.chains import chain_closure, keep_links
+from lobandits.orders.immutable import Immutable, read_only
+from lobandits.orders.partial import PartialOrder
+from lobandits.orders.tables import OrderTables, make_tables, none_above
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+class LatentOrders(Immutable):
+    """The orders of m latent states over the same k arms: immutable and validated.
+
+    The theory assumes states that are mutually incompatible; a state that repeats another
+    one's order is allowed, with a warning.
+
+    Parameters
+    ----------
+    precedes : bool (m, k, k)
+        ``precedes[s, a, b]`` says that arm a stands above arm b in state s; implied relations
+        may be left out.
+    arms : names of the arms, optional
+        Unique strings; by default ``"0", "1", ...``.
+
+    Examples
+    --------
+    >>> orders = LatentOrders.from_rankings([["c", "a", "b"], [0, 1, 2]], arms=["a", "b", "c"])
+    >>> orders
+    LatentOrders(2 states, 3 arms, total)
+    >>> print(orders)
+    state 0: c > a > b
+    state 1: a > b > c
+    >>> orders.kendall_distances()
+    array([[0, 2],
+           [2, 0]])
+    """
+
+    arms: tuple[str, ...]
+    precedes: BoolArray
+
+    def __init__(self, precedes: ArrayLike, arms: Iterable[str] | None = None) -> None:
+        edges = parse.parse_matrix("precedes", precedes, ndim=3)
+        names = arm_names(edges.shape[-1], arms)
+        states = parse.as_states(edges, "precedes must hold one matrix per state")
+        closed = [parse.close(state, names, f"state {s}") for s, state in enumerate(states)]
+        self._fill(arms=names, precedes=read_only(np.stack(closed)))
+        parse.warn_of_repeats(self.precedes, stacklevel=3)
+
+    @classmethod
+    def from_rankings(
+        cls, rankings: Iterable[Iterable[Arm]], arms: Iterable[str] | None = None
+    ) -> "LatentOrders":
+        """Return total orders; each ranking lists all arms, best first, as numbers or names."""
+        rows = parse.as_states(rankings, "rankings must be a list of rankings, one per state")
+        names = arm_names(parse.longest(rows) if arms is None else None, arms)
+        closed = [
+            parse.parse_ranking(row, names, f"the ranking of state {s}")
+            for s, row in enumerate(rows)
+        ]
+        return cls._warning(np.stack(closed), names)
+
+    @classmethod
+    def from_relations(
+        cls,
+        n_arms: int,
+        relations: Iterable[Iterable[tuple[Arm, Arm]]],
+        arms: Iterable[str] | None = None,
+    ) -> "LatentOrders":
+        """Return the orders that each state's (better, worse) pairs of arms imply."""
+        names = arm_names(n_arms, arms)
+        rows = parse.as_states(relations, "relations must be a list of lists of pairs, by state")
+        closed = [parse.parse_relations(row, names, f"state {s}") for s, row in enumerate(rows)]
+        return cls._warning(np.stack(closed), names)
+
+    @classmethod
+    def from_means(cls, means: ArrayLike, arms: Iterable[str] | None = None) -> "LatentOrders":
+        """Return the orders of ``means`` (m, k), the highest on top; ties are incomparable."""
+        precedes = parse.parse_means(means, ndim=2)
+        states = parse.as_states(precedes, "means must have one row per state")
+        return cls._warning(np.stack(states), arm_names(precedes.shape[-1], arms))
+
+    @classmethod
+    def stack(cls, states: Iterable[PartialOrder]) -> "LatentOrders":
+        """Return the orders whose state s is ``states[s]``; all must have the same arms."""
+        rows = parse.as_states(states, "states must be a list of PartialOrder")
+        for s, row in enumerate(rows):
+            if not isinstance(row, PartialOrder):
+                raise LobInputError(f"state {s} must be a PartialOrder, got {row!r}")
+            if row.arms != rows[0].arms:
+                raise LobInputError(f"state {s} has the arms {row.arms}, state 0 {rows[0].arms}")
+        return cls._warning(np.stack([row.precedes for row in rows]), rows[0].arms)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "LatentOrders":
+        """Return the orders saved in a JSON file."""
+        orders = cls.from_dict(storage.read_json(path), source=str(path))
+        parse.warn_of_repeats(orders.precedes, stacklevel=3)
+        return orders
+
+    @classmethod
+    def from_dict(cls, data: Any, source: str = "orders") -> "LatentOrders":
+        """Return the orders that `to_dict` described; errors open with ``source``."""
+        precedes, arms = storage.decode(data, source)
+        return cls._of(precedes, arms)
+
+    @classmethod
+    def _of(cls, precedes: BoolArray, arms: tuple[str, ...]) -> "LatentOrders":
+        """Return the orders of closures (m, k, k) that are already checked."""
+        orders = object.__new__(cls)
+        orders._fill(arms=arms, precedes=read_only(precedes))
+        return orders
+
+    @classmethod
+    def _warning(cls, precedes: BoolArray, arms: tuple[str, ...]) -> "LatentOrders":
+        """As `_of`, with a warning of repeated states."""
+        parse.warn_of_repeats(precedes, stacklevel=4)
+        return cls._of(precedes, arms)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the orders to a JSON file that a person can read and `load` reads back."""
+        storage.write_json(path, self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the orders as plain lists and strings, the content of the JSON file."""
+        return storage.encode(self.precedes, self.arms)
+
+    @property
+    def n_arms(self) -> int:
+        """The number of arms, k."""
+        return len(self.arms)
+
+    @property
+    def n_states(self) -> int:
+        """The number of states, m."""
+        return len(self.precedes)
+
+    @cached_property
+    def is_total(self) -> bool:
+        """Whether every state orders every pair of arms."""
+        return int(self.precedes.sum()) == self.n_states * self.n_arms * (self.n_arms - 1) // 2
+
+    @cached_property
+    def maximal(self) -> BoolArray:
+        """Which arms have none above them in each state: Max(s), bool (m, k)."""
+        return none_above(self.precedes)
+
+    @cached_property
+    def tops(self) -> BoolArray:
+        """Which arms are on top of some state: A_0, bool (k,)."""
+        return read_only(np.logical_or.reduce(self.maximal, axis=0))
+
+    @cached_property
+    def tables(self) -> OrderTables:
+        """The orders as kernels read them, with a leading axis of one."""
+        return make_tables(self.precedes[None])
+
+    def reveal(self, q: float, rng: np.random.Generator | int) -> "LatentOrders":
+        """Keep a random ceil(q (k - 1)) of each total order's consecutive relations.
+
+        States that become equal, or compatible, are kept as they are, without a warning.
+        """
+        if not self.is_total:
+            s = next(s for s, state in enumerate(self) if not state.is_total)
+            raise LobInputError(f"reveal needs total orders, but state {s} is partial: {self[s]}")
+        noise = generator(rng).random((self.n_states, self.n_arms - 1))
+        sequence = self.tables.sequence[0]
+        return LatentOrders._of(chain_closure(sequence, keep_links(noise, q)), self.arms)
+
+    def kendall_distances(self) -> IntArray:
+        """Return how many pairs of arms each two states order oppositely: int (m, m)."""
+        down = self.precedes.reshape(self.n_states, -1).astype(np.float64)
+        up = self.precedes.transpose(0, 2, 1).reshape(self.n_states, -1).astype(np.float64)
+        return (down @ up.T).astype(np.int64)
+
+    def incompatible(self) -> BoolArray:
+        """Return whether each two states order some pair of arms oppositely: bool (m, m)."""
+        opposed: BoolArray = self.kendall_distances() > 0
+        return opposed
+
+    def plot(
+        self,
+        states: Sequence[int] | None = None,
+        kind: str = "auto",
+        ax: "Axes | None" = None,
+    ) -> "Figure":
+        """Draw Hasse diagrams of a few states, or a heat-map of the arms' ranks for many.
+
+        Parameters
+        ----------
+        states : numbers of the states to draw, by default all
+        kind : "hasse", "ranks" or "auto" (up to six states as Hasse diagrams)
+        ax : where to draw the heat-map or the one state's diagram; by default a new figure
+        """
+        from lobandits.orders.plot import plot_orders
+
+        return plot_orders(self, states, kind, ax)
+
+    def __len__(self) -> int:
+        return self.n_states
+
+    def __getitem__(self, state: SupportsIndex) -> PartialOrder:
+        s = parse.parse_position(state, self.n_states, "state")
+        return PartialOrder._of(self.precedes[s], self.arms)
+
+    def __iter__(self) -> Iterator[PartialOrder]:
+        return (self[s] for s in range(self.n_states))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LatentOrders):
+            return NotImplemented
+        return self.arms == other.arms and np.array_equal(self.precedes, other.precedes)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.arms, self.n_states, np.packbits(self.precedes).tobytes()))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return LatentOrders._of, (self.precedes, self.arms)
+
+    def __str__(self) -> str:
+        return "\n".join(f"state {s}: {state}" for s, state in enumerate(self))
+
+    def __repr__(self) -> str:
+        total = "total" if self.is_total else "partial"
+        states, arms = counted(self.n_states, "state"), counted(self.n_arms, "arm")
+        return f"LatentOrders({states}, {arms}, {total})"

@@ -1,0 +1,150 @@
+"""PartialOrder: what is known of the preferences in one latent state."""
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lobandits._checks import BoolArray
+from lobandits.errors import LobInputError
+from lobandits.orders import graph, parse
+from lobandits.orders.arms import Arm, arm_names
+from lobandits.orders.immutable import Immutable, read_only
+from lobandits.orders.tables import OrderTables, make_tables, none_above
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+class PartialOrder(Immutable):
+    """A strict partial order over k arms: immutable, transitively closed, without cycles.
+
+    Parameters
+    ----------
+    precedes : bool (k, k)
+        ``precedes[a, b]`` says that arm a stands above arm b; implied relations may be left out.
+    arms : names of the arms, optional
+        Unique strings; by default ``"0", "1", ...``.
+
+    Examples
+    --------
+    >>> order = PartialOrder.from_relations(
+    ...     4, [("drama", "comedy"), ("comedy", "horror")],
+    ...     arms=["comedy", "drama", "horror", "western"],
+    ... )
+    >>> print(order)
+    drama > comedy > horror; western free
+    >>> order.is_total
+    False
+    """
+
+    arms: tuple[str, ...]
+    precedes: BoolArray
+
+    def __init__(self, precedes: ArrayLike, arms: Iterable[str] | None = None) -> None:
+        edges = parse.parse_matrix("precedes", precedes, ndim=2)
+        names = arm_names(len(edges), arms)
+        self._fill(arms=names, precedes=read_only(parse.close(edges, names, "the order")))
+
+    @classmethod
+    def from_ranking(
+        cls, ranking: Iterable[Arm], arms: Iterable[str] | None = None
+    ) -> "PartialOrder":
+        """Return the total order of all arms, best first, given as numbers or names."""
+        items = parse.as_list(ranking, "ranking must be a list of arms, best first", ordered=True)
+        names = arm_names(len(items) if arms is None else None, arms)
+        return cls._of(parse.parse_ranking(items, names, "the ranking"), names)
+
+    @classmethod
+    def from_relations(
+        cls,
+        n_arms: int,
+        relations: Iterable[tuple[Arm, Arm]],
+        arms: Iterable[str] | None = None,
+    ) -> "PartialOrder":
+        """Return the order that (better, worse) pairs of arms imply."""
+        names = arm_names(n_arms, arms)
+        return cls._of(parse.parse_relations(relations, names, "the order"), names)
+
+    @classmethod
+    def from_means(cls, means: ArrayLike, arms: Iterable[str] | None = None) -> "PartialOrder":
+        """Return the order of ``means`` (k,), the highest on top; tied arms are incomparable."""
+        precedes = parse.parse_means(means, ndim=1)
+        return cls._of(precedes, arm_names(len(precedes), arms))
+
+    @classmethod
+    def _of(cls, precedes: BoolArray, arms: tuple[str, ...]) -> "PartialOrder":
+        """Return the order of a closure that is already checked."""
+        order = object.__new__(cls)
+        order._fill(arms=arms, precedes=read_only(precedes))
+        return order
+
+    @property
+    def n_arms(self) -> int:
+        """The number of arms, k."""
+        return len(self.arms)
+
+    @cached_property
+    def relations(self) -> tuple[tuple[int, int], ...]:
+        """The direct relations (better, worse): the transitive reduction."""
+        return tuple((int(a), int(b)) for a, b in np.argwhere(graph.reduction(self.precedes)))
+
+    @cached_property
+    def maximal(self) -> BoolArray:
+        """Which arms (k,) have none above them."""
+        return none_above(self.precedes)
+
+    @cached_property
+    def tables(self) -> OrderTables:
+        """The order as arrays for kernels: one user, one state."""
+        return make_tables(self.precedes[None, None])
+
+    @property
+    def is_total(self) -> bool:
+        """Whether every pair of arms is ordered."""
+        return int(self.precedes.sum()) == self.n_arms * (self.n_arms - 1) // 2
+
+    @property
+    def ranking(self) -> tuple[int, ...]:
+        """All arms of a total order, best first."""
+        if not self.is_total:
+            raise LobInputError(f"only a total order has a ranking, this one is: {self}")
+        return tuple(self.precedes.sum(axis=0).argsort().tolist())
+
+    def kendall_distance(self, other: "PartialOrder") -> int:
+        """Return the number of pairs of arms that the two orders order oppositely."""
+        if self.arms != other.arms:
+            raise LobInputError(f"the orders have different arms: {self.arms} and {other.arms}")
+        return int((self.precedes & other.precedes.T).sum())
+
+    def plot(self, ax: "Axes | None" = None) -> "Figure":
+        """Draw the Hasse diagram: a line leads from each arm down to those directly below it."""
+        from lobandits.orders.plot import plot_hasse
+
+        return plot_hasse([self], [""], ax)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PartialOrder):
+            return NotImplemented
+        return self.arms == other.arms and np.array_equal(self.precedes, other.precedes)
+
+    def __hash__(self) -> int:
+        return hash((self.arms, np.packbits(self.precedes).tobytes()))
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return PartialOrder._of, (self.precedes, self.arms)
+
+    def __str__(self) -> str:
+        if self.is_total:
+            return " > ".join(self.arms[a] for a in self.ranking)
+        chains = graph.paths(self.precedes)
+        related = {arm for chain in chains for arm in chain}
+        parts = [" > ".join(self.arms[a] for a in chain) for chain in chains]
+        free = [name for a, name in enumerate(self.arms) if a not in related]
+        return "; ".join(parts + ([f"{', '.join(free)} free"] if free else []))
+
+    def __repr__(self) -> str:
+        return f"PartialOrder({self})"

@@ -1,0 +1,240 @@
+"""UserOrders: every user's own set of latent orders, as arrays."""
+
+import reprlib
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Any, SupportsIndex
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lobandits._checks import BoolArray, generator
+from lobandits.errors import LobInputError
+from lobandits.orders.arms import arm_names, counted
+from lobandits.orders.chains import chain_closure, chain_tables, keep_links
+from lobandits.orders.graph import closure
+from lobandits.orders.immutable import Immutable, read_only
+from lobandits.orders.latent import LatentOrders
+from lobandits.orders.parse import as_array, parse_position
+from lobandits.orders.tables import CHAINS, OrderTables, make_tables
+
+
+class UserOrders(Immutable):
+    """The orders of n users, each with m latent states over the same k arms.
+
+    Parameters
+    ----------
+    sequence : whole numbers (n, m, k)
+        All arms of each state, the best first; with ``linked``, chain after chain.
+    linked : bool (n, m, k), optional
+        ``linked[u, s, j]``: ``sequence[u, s, j]`` is directly below ``sequence[u, s, j - 1]``;
+        False for j = 0. By default all other arms are linked: total orders.
+    arms : names of the arms, optional
+        Unique strings; by default ``"0", "1", ...``.
+
+    Examples
+    --------
+    >>> orders = UserOrders([[[2, 0, 1], [0, 1, 2]], [[1, 0, 2], [2, 1, 0]]])
+    >>> orders
+    UserOrders(2 users, 2 states, 3 arms, total)
+    >>> print(orders[1])
+    state 0: 1 > 0 > 2
+    state 1: 2 > 1 > 0
+    """
+
+    arms: tuple[str, ...]
+    tables: OrderTables
+
+    def __init__(
+        self,
+        sequence: ArrayLike,
+        linked: ArrayLike | None = None,
+        arms: Iterable[str] | None = None,
+    ) -> None:
+        checked = _check_sequence(sequence)
+        names = arm_names(checked.shape[-1], arms)
+        self._fill(arms=names, tables=chain_tables(checked, _check_linked(linked, checked.shape)))
+
+    @classmethod
+    def from_rankings(cls, rankings: ArrayLike, arms: Iterable[str] | None = None) -> "UserOrders":
+        """Return total orders from rankings (n, m, k), best arm first."""
+        return cls(rankings, arms=arms)
+
+    @classmethod
+    def stack(cls, users: Iterable[LatentOrders]) -> "UserOrders":
+        """Return the orders whose user u has ``users[u]``; orders of any kind."""
+        rows = list(users)
+        if not rows:
+            raise LobInputError("no users were given; give at least one")
+        for u, row in enumerate(rows):
+            if not isinstance(row, LatentOrders):
+                raise LobInputError(f"user {u} must have LatentOrders, got {row!r}")
+            if row.arms != rows[0].arms or row.n_states != rows[0].n_states:
+                raise LobInputError(
+                    f"user {u} has {row!r} over {', '.join(row.arms)}, unlike user 0: {rows[0]!r} "
+                    f"over {', '.join(rows[0].arms)}; all users need the same states and arms"
+                )
+        return cls._of(make_tables(np.stack([row.precedes for row in rows])), rows[0].arms)
+
+    @classmethod
+    def _of(cls, tables: OrderTables, arms: tuple[str, ...]) -> "UserOrders":
+        """Return the orders of tables that are already checked."""
+        orders = object.__new__(cls)
+        orders._fill(arms=arms, tables=tables)
+        return orders
+
+    @property
+    def n_users(self) -> int:
+        """The number of users, n."""
+        return len(self.tables.sequence)
+
+    @property
+    def n_states(self) -> int:
+        """The number of states of each user, m."""
+        return int(self.tables.sequence.shape[1])
+
+    @property
+    def n_arms(self) -> int:
+        """The number of arms, k."""
+        return len(self.arms)
+
+    @cached_property
+    def is_total(self) -> bool:
+        """Whether every state of every user orders every pair of arms."""
+        return bool(self.tables.linked[..., 1:].all())
+
+    @property
+    def maximal(self) -> BoolArray:
+        """Which arms have none above them: bool (n, m, k)."""
+        return self.tables.maximal
+
+    @cached_property
+    def tops(self) -> BoolArray:
+        """Which arms are on top of some state of the user: A_0, bool (n, k)."""
+        return read_only(np.logical_or.reduce(self.maximal, axis=1))
+
+    @cached_property
+    def precedes(self) -> BoolArray:
+        """The transitive closures, a above b: bool (n, m, k, k)."""
+        return read_only(_closures(self.tables))
+
+    def take(self, users: ArrayLike | slice) -> "UserOrders":
+        """Return the orders of some users, given by numbers (repeated ones too) or a slice."""
+        rows = users if isinstance(users, slice) else _check_users(users, self.n_users)
+        return UserOrders._of(self.tables.take(rows), self.arms)
+
+    def reveal(self, q: float, rng: np.random.Generator | int) -> "UserOrders":
+        """Keep a random ceil(q (k - 1)) of each total order's consecutive relations.
+
+        Draws as `LatentOrders.reveal` does for one user after the other.
+        """
+        if not self.is_total:
+            partial = ~self.tables.linked[..., 1:].all(axis=-1)
+            u, s = (int(i) for i in np.argwhere(partial)[0])
+            raise LobInputError(
+                f"reveal needs total orders, but user {u}'s state {s} is partial: {self[u][s]}"
+            )
+        noise = generator(rng).random((self.n_users, self.n_states, self.n_arms - 1))
+        return UserOrders._of(chain_tables(self.tables.sequence, keep_links(noise, q)), self.arms)
+
+    def __len__(self) -> int:
+        return self.n_users
+
+    def __getitem__(self, user: SupportsIndex) -> LatentOrders:
+        u = parse_position(user, self.n_users, "user")
+        return LatentOrders._of(_closures(self.tables.take(slice(u, u + 1)))[0], self.arms)
+
+    def __iter__(self) -> Iterator[LatentOrders]:
+        return (self[u] for u in range(self.n_users))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, UserOrders):
+            return NotImplemented
+        mine, others = self.tables, other.tables
+        return (
+            self.arms == other.arms
+            and np.array_equal(mine.parent, others.parent)
+            and np.array_equal(mine.above, others.above)
+        )
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.arms, self.tables.parent.shape, self.tables.parent.tobytes()))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return _unpickle, (tuple(self.tables), self.arms)
+
+    def __repr__(self) -> str:
+        counts = (self.n_users, "user"), (self.n_states, "state"), (self.n_arms, "arm")
+        total = "total" if self.is_total else "partial"
+        return f"UserOrders({', '.join(counted(*count) for count in counts)}, {total})"
+
+
+def _unpickle(tables: tuple[Any, ...], arms: tuple[str, ...]) -> UserOrders:
+    return UserOrders._of(OrderTables(*map(read_only, tables)), arms)
+
+
+def _closures(tables: OrderTables) -> BoolArray:
+    """Return the closures (u, m, k, k) that the tables describe."""
+    if tables.above.size:
+        return tables.above
+    if (tables.kind == CHAINS).all():
+        return chain_closure(tables.sequence, tables.linked)
+    return closure(tables.parent[..., None, :] == np.arange(tables.parent.shape[-1])[:, None])
+
+
+def _check_sequence(sequence: ArrayLike) -> NDArray[np.uint32]:
+    """Return a copy as uint32 (n, m, k), or name the first state that ranks no permutation."""
+    array = as_array("sequence", sequence)
+    if array.ndim != 3 or 0 in array.shape:
+        raise LobInputError(
+            f"sequence must have the shape (n_users, n_states, n_arms), none of them zero, "
+            f"got {array.shape}"
+        )
+    if array.dtype.kind not in "iu":
+        raise LobInputError(f"sequence must hold whole numbers (arms), got dtype {array.dtype}")
+    arms = array.astype(np.uint32)
+    ranks = np.arange(array.shape[-1], dtype=np.uint32)
+    wrong = np.sort(arms, axis=-1) != ranks
+    if array.min() < 0 or array.max() > ranks[-1] or wrong.any():
+        outside = (array < 0) | (array > ranks[-1])
+        u, s = (int(i) for i in np.argwhere((wrong | outside).any(axis=-1))[0])
+        raise LobInputError(
+            f"sequence[{u}, {s}] is {array[u, s].tolist()}, no permutation of the arms 0 to "
+            f"{ranks[-1]}; list every arm exactly once"
+        )
+    return arms
+
+
+def _check_linked(linked: ArrayLike | None, shape: tuple[int, ...]) -> BoolArray:
+    """Return a copy, by default with every arm linked to the one before."""
+    if linked is None:
+        return np.broadcast_to(np.arange(shape[-1]) > 0, shape).copy()
+    array = as_array("linked", linked).copy()
+    if array.dtype != np.bool_ or array.shape != shape:
+        raise LobInputError(
+            f"linked must be boolean and of sequence's shape {shape}, got dtype {array.dtype} "
+            f"and shape {array.shape}"
+        )
+    if array[..., 0].any():
+        u, s = (int(i) for i in np.argwhere(array[..., 0])[0])
+        raise LobInputError(f"linked[{u}, {s}, 0] is True, but no arm stands before the first")
+    return array
+
+
+def _check_users(users: ArrayLike, n_users: int) -> NDArray[np.integer]:
+    """Return users' numbers as a one-dimensional array."""
+    array = as_array("users", users)
+    if not array.size:
+        array = array.astype(np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise LobInputError(
+            f"users must be a list of whole numbers or a slice, got {reprlib.repr(users)}"
+        )
+    outside = array[(array < 0) | (array >= n_users)]
+    if outside.size:
+        raise LobInputError(f"user {outside[0]} is out of range; the users are 0 to {n_users - 1}")
+    return array

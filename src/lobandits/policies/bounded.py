@@ -1,0 +1,178 @@
+"""The smallest projection loss for each arm on top, with as few projections as possible.
+
+Write F(mu) = sum_a N_a (mu_a - m_a)^2 for one user's plays N and means m. An item i is a state
+with one of its maximal arms on top; C_i is its closed cone. Wanted is, for every arm,
+
+    L(a) = min over items i with arm a on top of min over mu in C_i of F(mu).
+
+A projection x of m on a convex cone has F(mu) >= F(x) + sum_a N_a (mu_a - x_a)^2 on the cone.
+So if ``bound`` = F(x) when the item was last projected, and later j rewards with mean r arrive
+for arm a with n plays and mean y before, minimising over each arm alone leaves a valid bound:
+
+    bound += n j / (n + j) ((r - x_a)^2 - (r - y)^2),   x_a += j / (n + j) (r - x_a).
+
+That costs O(1) per item and reward, and is exact unless the new rewards break the item's order.
+An item whose bound exceeds what its arm has already is not projected.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lobandits._checks import BoolArray, FloatArray, IntArray
+from lobandits._jit import lean
+from lobandits.orders import OrderTables
+from lobandits.projection.kernels import fit_one
+from lobandits.projection.scratch import Scratch, make_scratch
+
+SLACK = 1e-9  # a bound may be wrong by rounding, relative to the losses and to sigma^2
+
+
+class Items(NamedTuple):
+    """All pairs of a state and a maximal arm, grouped by arm; u = 1 where users share them."""
+
+    state: IntArray  # (u, n_items)
+    first: IntArray  # (u, k + 1): the items of arm a are first[a] ... first[a + 1] - 1
+
+
+class Bounds(NamedTuple):
+    """What is known of every user's items since they were last projected."""
+
+    bound: FloatArray  # (n_users, n_items)
+    fit: FloatArray  # (n_users, k, n_items): x above
+    counts: IntArray  # (n_users, k): the plays that the bounds cover
+    sums: FloatArray  # (n_users, k): their rewards
+
+
+class Room(NamedTuple):
+    """Working memory for one user."""
+
+    mean: FloatArray  # (k,)
+    weight: FloatArray  # (k,)
+    fit: FloatArray  # (k,)
+    projected: BoolArray  # (n_items,)
+    scratch: Scratch
+    flow: FloatArray
+
+
+def make_items(tables: OrderTables) -> Items:
+    """Return the items of all orders; a user with fewer than others has unused ones last."""
+    maximal = tables.maximal.transpose(0, 2, 1)
+    per_arm = maximal.sum(axis=2)
+    first = np.concatenate([np.zeros((len(maximal), 1), np.int64), per_arm.cumsum(axis=1)], axis=1)
+    state = np.zeros((len(maximal), int(first[:, -1].max())), np.int64)
+    user, _, which = np.nonzero(maximal)
+    place = np.arange(len(user)) - np.concatenate([[0], first[:, -1].cumsum()[:-1]])[user]
+    state[user, place] = which
+    return Items(state, np.ascontiguousarray(first))
+
+
+def make_room(k: int, n_items: int) -> Room:
+    """Allocate the working memory of `losses_on_top`."""
+    scratch, flow = make_scratch(k)
+    return Room(np.empty(k), np.empty(k), np.zeros(k), np.empty(n_items, np.bool_), scratch, flow)
+
+
+@lean
+def catch_up(counts: IntArray, sums: FloatArray, u: int, b: Bounds) -> None:
+    """Carry the bounds of user ``u`` over to the rewards that came since; O(items) per arm."""
+    k = counts.shape[1]
+    for a in range(k):
+        before, after = b.counts[u, a], counts[u, a]
+        if after == before and sums[u, a] == b.sums[u, a]:
+            continue
+        if after <= before:  # not more rewards but other ones: start again
+            for i in range(b.bound.shape[1]):
+                b.bound[u, i] = 0.0
+            for c in range(k):
+                b.counts[u, c] = 0
+                b.sums[u, c] = 0.0
+            catch_up(counts, sums, u, b)
+            return
+        j = after - before
+        new = (sums[u, a] - b.sums[u, a]) / j
+        if before == 0:
+            for i in range(b.bound.shape[1]):
+                b.fit[u, a, i] = new
+        else:
+            old = b.sums[u, a] / before
+            step = j / after
+            scale = before * step
+            for i in range(b.bound.shape[1]):
+                x = b.fit[u, a, i]
+                b.bound[u, i] += scale * ((old - x) * (2.0 * new - x - old))
+                b.fit[u, a, i] = x + step * (new - x)
+        b.counts[u, a] = after
+        b.sums[u, a] = sums[u, a]
+
+
+@lean
+def project_item(i: int, top: int, t: OrderTables, row: int, state: int, u: int, b: Bounds, r: Room) -> float:
+    """Project on item ``i``; its bound becomes exact. Return the loss."""
+    loss = fit_one(r.mean, r.weight, t, row, state, top, r.fit, r.scratch, r.flow)
+    b.bound[u, i] = loss
+    r.projected[i] = True
+    for a in range(len(r.fit)):
+        b.fit[u, a, i] = r.fit[a]
+    return loss
+
+
+@lean
+def lowest(u: int, lo: int, hi: int, b: Bounds) -> int:
+    """Return the item from ``lo`` to ``hi`` with the lowest bound."""
+    best = lo
+    for i in range(lo + 1, hi):
+        if b.bound[u, i] < b.bound[u, best]:
+            best = i
+    return best
+
+
+@lean
+def losses_on_top(
+    counts: IntArray,
+    sums: FloatArray,
+    u: int,
+    slot: int,
+    t: OrderTables,
+    items: Items,
+    reach: float,
+    tolerance: float,
+    b: Bounds,
+    r: Room,
+    out: FloatArray,
+) -> float:
+    """Write L(a), inf if no item has arm a on top or it exceeds the least by ``reach``.
+
+    Return the least. ``slot`` is the user's row in the bounds. Of each arm's items, the one
+    with the lowest bound is projected first, the others only if their bounds are lower.
+    """
+    row = u if len(items.first) > 1 else 0
+    for a in range(len(out)):
+        r.weight[a] = counts[u, a]
+        r.mean[a] = sums[u, a] / counts[u, a] if counts[u, a] > 0 else 0.0
+        out[a] = np.inf
+    n_items = items.first[row, len(out)]
+    for i in range(n_items):
+        r.projected[i] = False
+    start = lowest(slot, 0, n_items, b)
+    least = np.inf
+    for turn in range(len(out) + 1):  # the arm that leads by its bound, then all arms
+        a = turn - 1
+        if turn == 0:
+            a = 0
+            while items.first[row, a + 1] <= start:
+                a += 1
+        lo, hi = items.first[row, a], items.first[row, a + 1]
+        if lo == hi or (turn > 0 and out[a] < np.inf):
+            continue
+        i = lowest(slot, lo, hi, b)
+        if b.bound[slot, i] > least + reach:
+            continue
+        best = project_item(i, a, t, row, items.state[row, i], slot, b, r)
+        for i in range(lo, hi):
+            if best > 0.0 and not r.projected[i]:
+                if b.bound[slot, i] < best + SLACK * (best + tolerance):
+                    best = min(best, project_item(i, a, t, row, items.state[row, i], slot, b, r))
+        out[a] = best
+        least = min(least, best)
+    return least

@@ -1,0 +1,152 @@
+"""What families of policies share: known orders, or known means, of the latent states."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lobandits._checks import BoolArray, FloatArray, finite_array, positive
+from lobandits.errors import LobInputError
+from lobandits.orders import LatentOrders, UserOrders
+from lobandits.orders.arms import arm_names
+from lobandits.orders.immutable import read_only
+from lobandits.policies.base import Policy
+from lobandits.policies.rewards import user_indices
+from lobandits.policies.value import Value
+
+Own = TypeVar("Own", bound="Ordered")
+M = TypeVar("M", bound="MeansPolicy")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ordered(Value):
+    """A value that knows the orders of the states.
+
+    Parameters
+    ----------
+    orders
+        The orders of all states: shared by all users, or one set per user.
+    """
+
+    orders: LatentOrders | UserOrders = field(metadata={"decode": LatentOrders.from_dict})
+    n_arms: int = field(init=False)
+    arms: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.orders, LatentOrders | UserOrders):
+            raise LobInputError(f"orders must be LatentOrders or UserOrders, got {self.orders!r}")
+        self._fix(n_arms=self.orders.n_arms, arms=self.orders.arms)
+
+    @property
+    def n_users(self) -> int | None:
+        """Number of users that have orders of their own; None if all share the orders."""
+        return self.orders.n_users if isinstance(self.orders, UserOrders) else None
+
+    def take(self: Own, users: ArrayLike) -> Own:
+        """Return the policy for some of its users; itself if all users share it."""
+        if not isinstance(self.orders, UserOrders):
+            return self
+        rows = user_indices(users, self.orders.n_users)
+        return type(self)(**dict(self._items()) | {"orders": self.orders.take(rows)})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain data; orders per user only where there is one user."""
+        data = super().to_dict()
+        if isinstance(self.orders, UserOrders):
+            if self.orders.n_users != 1:
+                raise LobInputError(
+                    f"a policy for {self.orders.n_users} users cannot be stored as one; "
+                    "take(user) gives the policy of one user"
+                )
+            data["orders"] = self.orders[0].to_dict()
+        return data
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OrderPolicy(Ordered, Policy):
+    """A policy that knows the orders of the states and the noise of rewards.
+
+    Parameters
+    ----------
+    orders
+        The orders of all states: shared by all users, or one set per user.
+    sigma
+        Standard deviation of rewards, the confidence parameter c of the paper.
+    """
+
+    sigma: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._fix(sigma=positive("sigma", self.sigma))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeansPolicy(Policy):
+    """A policy that knows the means of all arms in every state, and the noise of rewards.
+
+    Parameters
+    ----------
+    state_means
+        Means of the arms in each state: (n_states, n_arms), shared by all users, or
+        (n_users, n_states, n_arms).
+    sigma
+        Standard deviation of rewards.
+    arms
+        Names of the arms; by default ``"0", "1", ...``.
+    """
+
+    state_means: FloatArray
+    sigma: float
+    arms: tuple[str, ...] = field(default=(), kw_only=True, repr=False)
+    n_arms: int = field(init=False)
+    n_states: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        means = finite_array("state_means", self.state_means)
+        if means.ndim not in (2, 3) or not means.size:
+            raise LobInputError(
+                "state_means must have shape (n_states, n_arms) or (n_users, n_states, n_arms), "
+                f"none of them zero, got {means.shape}"
+            )
+        self._fix(
+            state_means=read_only(means.copy()),
+            sigma=positive("sigma", self.sigma),
+            n_states=means.shape[-2],
+            n_arms=means.shape[-1],
+            arms=arm_names(means.shape[-1], self.arms or None),
+        )
+
+    @property
+    def n_users(self) -> int | None:
+        """Number of users that have means of their own; None if all share the means."""
+        return len(self.state_means) if self.state_means.ndim == 3 else None
+
+    def take(self: M, users: ArrayLike) -> M:
+        """Return the policy for some of its users; itself if all users share it."""
+        if self.n_users is None:
+            return self
+        means = self.state_means[user_indices(users, self.n_users)]
+        return type(self)(**dict(self._items()) | {"state_means": means})
+
+    @cached_property
+    def _tables(self) -> FloatArray:
+        """The means with a leading axis of users: (1 or n_users, n_states, n_arms)."""
+        return read_only(self.state_means.reshape(-1, self.n_states, self.n_arms))
+
+    @cached_property
+    def _tops(self) -> FloatArray:
+        """The best mean of each state, (1 or n_users, n_states)."""
+        return read_only(self._tables.max(axis=2))
+
+    @cached_property
+    def _best(self) -> BoolArray:
+        """The arms that have it, (1 or n_users, n_states, n_arms)."""
+        return read_only(self._tables == self._tops[:, :, None])
+
+    def _best_names(self) -> np.ndarray[Any, np.dtype[np.str_]]:
+        """Return the best arms of each state of the first user, as text."""
+        names = np.array(self.arms)
+        return np.array([" = ".join(names[best]) for best in self._best[0]])

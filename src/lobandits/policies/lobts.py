@@ -1,0 +1,216 @@
+"""lobTS: sample the arm that is on top of the best fitting order."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from lobandits._checks import FloatArray, IntArray, whole
+from lobandits._jit import kernel
+from lobandits.orders import OrderTables
+from lobandits.policies.bounded import (
+    Bounds,
+    Items,
+    Room,
+    catch_up,
+    losses_on_top,
+    make_items,
+    make_room,
+)
+from lobandits.policies.explain import Details
+from lobandits.policies.families import OrderPolicy
+from lobandits.policies.sampling import draw_weighted
+from lobandits.policies.state import State
+from lobandits.projection import projection_losses
+
+CUT = 1e-12
+CACHE_LIMIT = 2**26  # numbers kept as bounds (512 MB); above that every state is projected
+
+MEMORY = {"role": "memory", "empty": 0}
+CACHE = {"role": "cache", "empty": 0}
+
+
+@dataclass(eq=False, repr=False)
+class LobTSState(State):
+    """Rewards, the weights since the last projection, and bounds that save projections.
+
+    Attributes
+    ----------
+    weights : float64 (n_users, n_arms)
+        The arms' likelihoods, relative to the best, at the last projection.
+    projected : int64 (n_users,)
+        Plays at the last projection, -1 before the first.
+    bound, fit, seen_counts, seen_sums
+        See `lobandits.policies.bounded`.
+    """
+
+    weights: FloatArray = field(metadata=MEMORY)
+    projected: IntArray = field(metadata={"role": "memory", "empty": -1})
+    bound: FloatArray = field(metadata=CACHE)
+    fit: FloatArray = field(metadata=CACHE)
+    seen_counts: IntArray = field(metadata=CACHE)
+    seen_sums: FloatArray = field(metadata=CACHE)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LobTS(OrderPolicy):
+    r"""Sample an arm by the likelihood of the best means that have it on top (Algorithm 2).
+
+    .. math:: p(a) \propto \exp(-L(a) / (2 \sigma^2)), \quad
+        L(a) = \min_{s : a \in \mathrm{Max}(s)} \min_{\mu \in H_s \cap M_a}
+        \sum_b N_b (\mu_b - \hat\mu_b)^2
+
+    An arm on top of no state has probability 0, and so has one below 1e-12 of the best. Orders
+    whose loss provably cannot matter are not projected; that changes no probability.
+
+    Parameters
+    ----------
+    orders
+        The orders of all states: shared by all users, or one set per user.
+    sigma
+        Standard deviation of rewards, the confidence parameter c of the paper.
+    project_every
+        Plays between two projections (T_proj); in between the last probabilities are used.
+        The paper's algorithm projects every round: 1.
+
+    Examples
+    --------
+    >>> from lobandits.orders import LatentOrders
+    >>> policy = LobTS(LatentOrders.from_rankings([[2, 0, 1], [0, 1, 2]]), sigma=1.0)
+    >>> state = policy.start()
+    >>> policy.record(state, arms=[2, 0], rewards=[3.0, 1.0], users=[0, 0])
+    >>> policy.probabilities(state).round(4)
+    array([[0.2689, 0.    , 0.7311]])
+    """
+
+    name = "lobts"
+    state_type = LobTSState
+    project_every: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._fix(project_every=whole("project_every", self.project_every))
+
+    def new_state(self, n_users: int) -> LobTSState:
+        """Return the state of users without rewards."""
+        base = super().new_state(n_users)
+        n_items = self._items_of_orders.state.shape[1]
+        if n_users * n_items * self.n_arms > CACHE_LIMIT:
+            n_items = 0
+        return LobTSState(
+            counts=base.counts,
+            sums=base.sums,
+            carries=base.carries,
+            weights=np.zeros(base.counts.shape),
+            projected=np.full(n_users, -1),
+            bound=np.zeros((n_users, n_items)),
+            fit=np.zeros((n_users, self.n_arms, n_items)),
+            seen_counts=np.zeros(base.counts.shape, np.int64),
+            seen_sums=np.zeros(base.counts.shape),
+        )
+
+    @cached_property
+    def _items_of_orders(self) -> Items:
+        return make_items(self.orders.tables)
+
+    def decide(self, state: State, noise: FloatArray) -> IntArray:
+        """Return an arm for each user, drawn by the weights."""
+        return draw_arms(self._project(state), noise)
+
+    def propensities(self, state: State) -> FloatArray:
+        """Return the weights, made to sum to one."""
+        weights = self._project(state)
+        odds: FloatArray = weights / weights.sum(axis=1, keepdims=True)
+        return odds
+
+    def details(self, state: State) -> Details:
+        """Return the loss of each arm on top, and the log-likelihood of each state."""
+        counts = state.counts[0].astype(np.float64)
+        means = np.divide(state.sums[0], counts, out=np.zeros(self.n_arms), where=counts > 0)
+        shape = (1, self.n_arms) if self.n_users else (self.n_arms,)
+        losses = projection_losses(means.reshape(shape), counts, self.orders)
+        losses = losses.reshape(-1, self.n_arms)
+        weights = self._project(state)[0]
+        scale = 2 * self.sigma**2
+        least = losses.min()
+        return Details(
+            arms={"loss": losses.min(axis=0), "weight": weights},
+            states={
+                "loss": losses.min(axis=1),
+                "log-likelihood": (least - losses.min(axis=1)) / scale,
+            },
+        )
+
+    def _project(self, state: State) -> FloatArray:
+        """Bring the weights of all users up to date and return them."""
+        assert isinstance(state, LobTSState)
+        items = self._items_of_orders
+        n_items = items.state.shape[1]
+        kept = state.bound.shape[1] > 0
+        k = self.n_arms
+        project_users(
+            state.counts,
+            state.sums,
+            state.weights,
+            state.projected,
+            self.orders.tables,
+            items,
+            Bounds(state.bound, state.fit, state.seen_counts, state.seen_sums)
+            if kept
+            else Bounds(
+                np.empty((1, n_items)), np.empty((1, k, n_items)), np.empty((1, k), np.int64), np.empty((1, k))
+            ),
+            kept,
+            make_room(k, n_items),
+            self.project_every,
+            self.sigma**2,
+            CUT,
+        )
+        return state.weights
+
+
+@kernel
+def project_users(
+    counts: IntArray,
+    sums: FloatArray,
+    weights: FloatArray,
+    projected: IntArray,
+    tables: OrderTables,
+    items: Items,
+    bounds: Bounds,
+    kept: bool,
+    room: Room,
+    project_every: int,
+    variance: float,
+    cut: float,
+) -> None:
+    """Bring up to date the weights of the users whose last projection is too long ago."""
+    n, k = counts.shape
+    reach = -2.0 * variance * np.log(cut)
+    for u in range(n):
+        plays = counts[u].sum()
+        if 0 <= projected[u] and plays - projected[u] < project_every:
+            continue
+        projected[u] = plays
+        slot = u if kept else 0
+        if kept:
+            catch_up(counts, sums, u, bounds)
+        else:
+            bounds.bound[:] = 0.0
+        out = weights[u]
+        least = losses_on_top(
+            counts, sums, u, slot, tables, items, reach, variance, bounds, room, out
+        )
+        for a in range(k):
+            gap = out[a] - least
+            out[a] = np.exp(-gap / (2.0 * variance)) if gap <= reach else 0.0
+
+
+@kernel
+def draw_arms(weights: FloatArray, noise: FloatArray) -> IntArray:
+    """Return an arm for each user, drawn by its weight."""
+    n = len(weights)
+    chosen = np.empty(n, np.int64)
+    for u in range(n):
+        chosen[u], _ = draw_weighted(weights[u], weights[u].sum(), noise[u])
+    return chosen

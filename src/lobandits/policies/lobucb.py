@@ -1,0 +1,254 @@
+"""lobUCB: upper confidence bounds on the arms that a feasible order can put on top."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lobandits._checks import FloatArray, IntArray, positive, whole
+from lobandits._jit import kernel, lean
+from lobandits.orders.immutable import read_only
+from lobandits.policies.explain import Details
+from lobandits.policies.families import OrderPolicy
+from lobandits.policies.sampling import pick, spread
+from lobandits.policies.state import SUM, State
+
+Bits = NDArray[np.uint64]
+WORD = 64
+
+
+class FeasibilityTables(NamedTuple):
+    """Orders as sets of states, 64 states to a word; u = 1 where all users share them."""
+
+    above: Bits  # (u, k, k, words): the states in which arm a stands above arm b
+    top: Bits  # (u, k, words): the states in which arm a is maximal
+    all: Bits  # (words,): all states
+
+
+@dataclass(eq=False, repr=False)
+class LobUCBState(State):
+    """Rewards, and the active arms since the last refresh.
+
+    Attributes
+    ----------
+    infeasible : int64 (n_users,)
+        How many refreshes found no feasible state: the orders do not fit this user.
+    active : uint8 (n_users, n_arms)
+        1 for the arms in A_t.
+    refreshed : int64 (n_users,)
+        Plays at the last refresh, -1 before the first.
+    """
+
+    infeasible: IntArray = field(metadata=SUM)
+    active: NDArray[np.uint8] = field(metadata={"role": "memory", "empty": 0})
+    refreshed: IntArray = field(metadata={"role": "memory", "empty": -1})
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LobUCB(OrderPolicy):
+    r"""Play argmax of :math:`U_a = \hat\mu_a + B_a` over the arms in :math:`A_t` (Algorithm 1).
+
+    .. math:: B_a = \sigma \sqrt{4 \log t / N_a}, \quad A_t = \cup_{s \in S_t} \mathrm{Max}(s),
+        \quad S_t = \{s : H_s \cap \prod_a [\hat\mu_a - B_a, \hat\mu_a + B_a] \neq \emptyset\}
+
+    A state is feasible unless it puts some arm a above some b, directly or not, with
+    :math:`L_b > U_a`. If no state is feasible, the arms on top of any state are active, and
+    the state counts it: the misspecification alarm.
+
+    Parameters
+    ----------
+    orders
+        The orders of all states: shared by all users, or one set per user.
+    sigma
+        Standard deviation of rewards, the confidence parameter c of the paper.
+    refresh_every
+        Plays between two refreshes of the active arms; 1 is the paper's algorithm.
+    radius
+        The 4 under the root.
+
+    Examples
+    --------
+    >>> from lobandits.orders import LatentOrders
+    >>> policy = LobUCB(LatentOrders.from_rankings([[2, 0, 1], [0, 1, 2]]), sigma=1.0)
+    >>> state = policy.start()
+    >>> policy.record(state, arms=[2] * 40 + [0] * 40, rewards=[5.0] * 40 + [1.0] * 40, users=[0] * 80)
+    >>> policy.probabilities(state)
+    array([[0., 0., 1.]])
+    """
+
+    name = "lobucb"
+    state_type = LobUCBState
+    refresh_every: int = 1
+    radius: float = 4.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._fix(
+            refresh_every=whole("refresh_every", self.refresh_every),
+            radius=positive("radius", self.radius),
+        )
+
+    def new_state(self, n_users: int) -> LobUCBState:
+        """Return the state of users without rewards."""
+        base = super().new_state(n_users)
+        return LobUCBState(
+            counts=base.counts,
+            sums=base.sums,
+            carries=base.carries,
+            infeasible=np.zeros(n_users, np.int64),
+            active=np.zeros(base.counts.shape, np.uint8),
+            refreshed=np.full(n_users, -1),
+        )
+
+    @cached_property
+    def _sets(self) -> FeasibilityTables:
+        maximal = self.orders.tables.maximal
+        k = self.n_arms
+        precedes = self.orders.precedes.reshape(len(maximal), -1, k, k)
+        return FeasibilityTables(
+            above=_pack(precedes.transpose(0, 2, 3, 1)),
+            top=_pack(maximal.transpose(0, 2, 1)),
+            all=_pack(np.ones(maximal.shape[1], np.bool_)),
+        )
+
+    def decide(self, state: State, noise: FloatArray) -> IntArray:
+        """Return each user's active arm of the largest upper bound."""
+        arms, _ = self._play(state, noise)
+        return arms
+
+    def propensities(self, state: State) -> FloatArray:
+        """Return equal chances for the active arms that share the largest upper bound."""
+        _, odds = self._play(state, np.empty(0))
+        return odds
+
+    def details(self, state: State) -> Details:
+        """Return the bounds and the active arms, and which states are feasible."""
+        self._play(state, np.empty(0))
+        assert isinstance(state, LobUCBState)
+        low, up = np.empty(self.n_arms), np.empty(self.n_arms)
+        bounds(state.counts[0], state.sums[0], self.radius * self.sigma**2, low, up)
+        precedes = self.orders.precedes.reshape(-1, self.n_arms, self.n_arms)
+        feasible = ~(precedes & (low[None, :] > up[:, None])).any(axis=(1, 2))
+        never = int(state.infeasible[0])
+        notes = [f"no state was feasible at {never} refreshes: the orders do not fit this user"]
+        return Details(
+            arms={"lower": low, "upper": up, "active": state.active[0].astype(np.bool_)},
+            states={"feasible": feasible},
+            notes=notes if never else [],
+        )
+
+    def _play(self, state: State, noise: FloatArray) -> tuple[IntArray, FloatArray]:
+        assert isinstance(state, LobUCBState)
+        return play(
+            state.counts,
+            state.sums,
+            state.infeasible,
+            state.active,
+            state.refreshed,
+            self._sets,
+            self.refresh_every,
+            self.radius * self.sigma**2,
+            noise,
+        )
+
+
+def _pack(sets: NDArray[Any]) -> Bits:
+    """Pack the last axis of booleans into 64-bit words."""
+    padding = -sets.shape[-1] % WORD
+    padded = np.concatenate([sets, np.zeros((*sets.shape[:-1], padding), np.bool_)], axis=-1)
+    packed = np.ascontiguousarray(np.packbits(padded, axis=-1, bitorder="little"))
+    return read_only(packed.view(np.uint64))
+
+
+@lean
+def bounds(
+    counts: IntArray, sums: FloatArray, width: float, low: FloatArray, up: FloatArray
+) -> int:
+    """Write mean -+ sqrt(width log t / N) for every arm; return the plays t - 1."""
+    plays = 0
+    for a in range(len(counts)):
+        plays += counts[a]
+    scale = width * np.log(plays + 1.0)
+    for a in range(len(counts)):
+        if counts[a] == 0:
+            low[a], up[a] = -np.inf, np.inf
+        else:
+            mean, reach = sums[a] / counts[a], np.sqrt(scale / counts[a])
+            low[a], up[a] = mean - reach, mean + reach
+    return plays
+
+
+@lean
+def find_active(
+    low: FloatArray,
+    up: FloatArray,
+    sets: FeasibilityTables,
+    row: int,
+    feasible: Bits,
+    active: NDArray[np.uint8],
+) -> bool:
+    """Mark the arms on top of a feasible state; tell whether there is such a state.
+
+    Each pair with L_b > U_a rules out the states that put a above b. Cost O(k^2), whatever
+    the number of states: they go 64 to a step.
+    """
+    k, words = sets.top.shape[1:]
+    highest = -np.inf
+    for a in range(k):
+        highest = max(highest, low[a])
+    for i in range(words):
+        feasible[i] = sets.all[i]
+    for a in range(k):
+        if up[a] < highest:
+            for b in range(k):
+                if low[b] > up[a]:
+                    for i in range(words):
+                        feasible[i] &= ~sets.above[row, a, b, i]
+    some = False
+    for i in range(words):
+        some |= feasible[i] != 0
+    for a in range(k):
+        active[a] = 0
+        for i in range(words):
+            if sets.top[row, a, i] & (feasible[i] if some else sets.all[i]):
+                active[a] = 1
+    return some
+
+
+@kernel
+def play(
+    counts: IntArray,
+    sums: FloatArray,
+    infeasible: IntArray,
+    active: NDArray[np.uint8],
+    refreshed: IntArray,
+    sets: FeasibilityTables,
+    refresh_every: int,
+    width: float,
+    noise: FloatArray,
+) -> tuple[IntArray, FloatArray]:
+    """Refresh where due; return an arm per user or, without noise, the chances of each arm."""
+    n, k = counts.shape
+    chosen = np.empty(len(noise), np.int64)
+    odds = np.zeros((0 if len(noise) else n, k))
+    low, up = np.empty(k), np.empty(k)
+    feasible = np.empty(len(sets.all), np.uint64)
+    for u in range(n):
+        plays = bounds(counts[u], sums[u], width, low, up)
+        if refreshed[u] < 0 or plays - refreshed[u] >= refresh_every:
+            row = u if len(sets.top) > 1 else 0
+            if not find_active(low, up, sets, row, feasible, active[u]):
+                infeasible[u] += 1
+            refreshed[u] = plays
+        best = -np.inf
+        for a in range(k):
+            if not active[u, a]:
+                up[a] = -np.inf
+            best = max(best, up[a])
+        if len(noise):
+            chosen[u], _ = pick(up, best, noise[u])
+        else:
+            spread(up, best, 1.0, odds[u])
+    return chosen, odds

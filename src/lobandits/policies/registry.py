@@ -1,0 +1,84 @@
+"""All policies by name."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from numpy.typing import ArrayLike
+
+from lobandits._checks import one_of
+from lobandits.errors import LobInputError
+from lobandits.orders import LatentOrders, UserOrders
+from lobandits.policies.base import Policy
+from lobandits.policies.lobucb import LobUCB
+from lobandits.policies.mts import MTS
+from lobandits.policies.mucb import MUCB
+from lobandits.policies.toparms import TopArmsUCB
+from lobandits.policies.ts import TS
+from lobandits.policies.ucb import UCB
+
+_CLASSES: tuple[type[Policy], ...] = (UCB, TS, MUCB, MTS, LobUCB, TopArmsUCB)
+POLICIES: Mapping[str, type[Policy]] = MappingProxyType({cls.name: cls for cls in _CLASSES})
+"""The class of every policy, by its name."""
+
+
+class ProblemLike(Protocol):
+    """What `make_policy` reads from problems."""
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms."""
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of rewards."""
+
+    @property
+    def orders(self) -> LatentOrders | UserOrders:
+        """Orders of the states."""
+
+    @property
+    def state_means(self) -> ArrayLike:
+        """Means of the states."""
+
+
+def make_policy(
+    name: str, problems: ProblemLike, horizon: int | None = None, **options: Any
+) -> Policy:
+    """Return a policy that knows what it may know of ``problems``.
+
+    Parameters
+    ----------
+    name
+        A key of `POLICIES`.
+    problems
+        Where the policy's orders, means, sigma and number of arms come from.
+    horizon
+        Number of rounds; only mUCB needs it.
+    options
+        Any other parameter of the policy, or another value for one of the above.
+
+    Raises
+    ------
+    LobInputError
+        If there is no such policy or option; the message names the closest one.
+    """
+    cls = POLICIES[one_of("policy", name, list(POLICIES))]
+    parameters = [field.name for field in fields(cls) if field.init]  # type: ignore[arg-type]
+    for option in options:
+        one_of(f"option of {name}", option, parameters)
+    known = {"horizon": horizon, "arms": problems.orders.arms}
+    for parameter in ("n_arms", "sigma", "orders", "state_means"):
+        known[parameter] = getattr(problems, parameter)
+    values = {key: known[key] for key in parameters if key in known} | options
+    if values.get("horizon", 1) is None:
+        raise LobInputError(f"{name} needs the horizon: make_policy({name!r}, problems, horizon=T)")
+    return cls(**values)
+
+
+def policy_from_dict(data: Mapping[str, Any]) -> Policy:
+    """Return the policy that `Policy.to_dict` described."""
+    if not isinstance(data, Mapping) or "policy" not in data:
+        raise LobInputError("a stored policy needs the field 'policy', its name")
+    return POLICIES[one_of("policy", data["policy"], list(POLICIES))].from_dict(data)

@@ -1,0 +1,270 @@
+"""Isotonic regression on disjoint chains and forests, by pooling from below."""
+
+import numpy as np
+
+from lobandits._checks import BoolArray, FloatArray, IntArray
+from lobandits._jit import lean
+from lobandits.projection.scratch import Scratch
+
+GONE, KEPT = -3, -2  # in `Scratch.upper`: no block, or one that a root has absorbed
+
+
+@lean
+def absorb_below(
+    value: float, weight: float, first: int, n: int, s: Scratch
+) -> tuple[int, float, float, float]:
+    """Let a new arm on a chain absorb the blocks below it that exceed it.
+
+    Return the first block absorbed, the sum of w y and the weight of all, and the added loss.
+    Means are compared without a division, which would hold up the next comparison.
+    """
+    total = value * weight
+    loss = 0.0
+    i = n
+    while i > first:
+        below = s[i - 1]
+        excess = below.total * weight - total * below.weight
+        if excess <= 0.0:
+            break
+        both = weight + below.weight
+        loss += excess * excess / (weight * below.weight * both)
+        total += below.total
+        weight = both
+        i -= 1
+    return i, total, weight, loss
+
+
+@lean
+def pool_chains(
+    values: FloatArray,
+    weights: FloatArray,
+    sequence: IntArray,
+    linked: BoolArray,
+    s: Scratch,
+) -> tuple[int, int]:
+    """Pool adjacent violators on disjoint chains; return how many blocks and how many chains.
+
+    Invariant: going up the current chain, the blocks so far rise in value. O(k).
+    """
+    n = first = trees = 0
+    loss = 0.0
+    for j in range(sequence.shape[0] - 1, -1, -1):
+        arm = sequence[j]
+        weight = weights[arm]
+        root = not linked[j]
+        if root:
+            s[trees].root = arm
+            s[trees].loss_below = loss
+        if weight > 0.0:
+            i, total, weight, added = absorb_below(values[arm], weight, first, n, s)
+            loss += added
+            if root:  # what a root takes is kept
+                for b in range(i, n):
+                    s[b].taken = True
+            else:
+                n = i
+            s[n].total = total
+            s[n].weight = weight
+            s[n].head = arm
+            s[n].position = j
+            s[n].taken = False
+            n += 1
+        if root:
+            s[trees].loss = loss
+            loss = 0.0
+            trees += 1
+            for b in range(first, n):
+                s[b].tree = arm
+            first = n
+    return n, trees
+
+
+@lean
+def settle_chains(values: FloatArray, weights: FloatArray, n: int, s: Scratch) -> None:
+    """Write the means of the blocks; an arm that stands alone keeps its own to the last bit."""
+    for b in range(n):
+        mean = s[b].total / s[b].weight
+        s[b].value = values[s[b].head] if s[b].weight == weights[s[b].head] else mean
+
+
+@lean
+def number_trees(sequence: IntArray, parent: IntArray, s: Scratch) -> int:
+    """Fill ``s.root`` and, per arm, ``s.number``; return how many trees there are."""
+    trees = 0
+    for j in range(sequence.shape[0]):
+        arm = sequence[j]
+        if parent[arm] < 0:
+            s[trees].root = arm
+            s[trees].loss_below = 0.0
+            s[trees].loss = 0.0
+            s[arm].number = trees
+            trees += 1
+        else:
+            s[arm].number = s[parent[arm]].number
+    return trees
+
+
+@lean
+def pool_forest(
+    values: FloatArray, weights: FloatArray, sequence: IntArray, parent: IntArray, s: Scratch
+) -> tuple[int, int]:
+    """Pool a forest from the leaves up; return how many blocks and how many trees.
+
+    Invariant: under every arm done, no block is higher than the block it hangs from. An arm
+    absorbs the highest block under it while that one is higher. O(k^2) at worst.
+    """
+    k = sequence.shape[0]
+    trees = number_trees(sequence, parent, s)
+    for arm in range(k):
+        s[arm].upper = GONE
+    for j in range(k - 1, -1, -1):
+        arm = np.int64(sequence[j])
+        w = weights[arm]
+        if w == 0.0:  # what hangs from it now hangs from the arm above
+            for b in range(k):
+                if s[b].upper == arm:
+                    s[b].upper = parent[arm]
+            s[s[arm].number].loss = s[s[arm].number].loss_below
+            continue
+        root = parent[arm] < 0
+        v = values[arm]
+        loss = 0.0
+        child = highest_under(arm, v, s)
+        while child >= 0:
+            total = s[child].weight + w
+            share = s[child].weight / total
+            step = s[child].value - v
+            loss += w * share * step * step
+            v += share * step
+            w = total
+            s[child].taken = True
+            s[child].upper = KEPT if root else GONE
+            for b in range(k):
+                if s[b].upper == child:
+                    s[b].upper = arm
+            child = highest_under(arm, v, s)
+        s[arm].value = v
+        s[arm].weight = w
+        s[arm].taken = False
+        s[arm].upper = parent[arm]
+        s[s[arm].number].loss = s[s[arm].number].loss_below + loss
+        if not root:
+            s[s[arm].number].loss_below += loss
+    n = 0
+    for arm in range(k):  # so far a block stood at its head's place; close the ranks
+        if s[arm].upper != GONE:
+            s[n].value = s[arm].value
+            s[n].weight = s[arm].weight
+            s[n].taken = s[arm].taken
+            s[n].head = arm
+            s[n].tree = s[s[arm].number].root
+            n += 1
+    return n, trees
+
+
+@lean
+def highest_under(arm: int, value: float, s: Scratch) -> int:
+    """Return the highest block that hangs from ``arm`` and exceeds ``value``, -1 if none."""
+    found = -1
+    for b in range(s.upper.shape[0]):
+        if s[b].upper == arm and s[b].value > value:
+            found = b
+            value = s[b].value
+    return found
+
+
+@lean
+def rank_blocks(n: int, s: Scratch) -> None:
+    """Sort the blocks by falling value into ``s.rank`` (insertion sort: n is small)."""
+    for b in range(n):
+        i = b
+        while i > 0 and s[s[i - 1].rank].value < s[b].value:
+            s[i].rank = s[i - 1].rank
+            i -= 1
+        s[i].rank = b
+
+
+@lean
+def stands(b: int, raised: int, s: Scratch) -> bool:
+    """Tell whether block b is part of the fit, where ``raised`` was put on top of all trees."""
+    return s[b].head != raised if s[b].tree == raised else not s[b].taken
+
+
+@lean
+def raise_top(
+    n: int, trees: int, top: int, value: float, weight: float, s: Scratch
+) -> tuple[float, float]:
+    """Put the root ``top`` above everything: return its value and the loss of all trees.
+
+    Alone, it absorbs the blocks under it and those of the other trees that are higher, highest
+    first; what remains lies below, so the new fit is the blocks' values cut at its value.
+    """
+    loss = 0.0
+    for i in range(trees):
+        loss += s[i].loss_below if s[i].root == top else s[i].loss
+    if weight > 0.0:
+        for i in range(n):
+            b = s[i].rank
+            if stands(b, top, s):
+                if s[b].value <= value:
+                    break
+                total = weight + s[b].weight
+                share = s[b].weight / total
+                step = s[b].value - value
+                loss += weight * share * step * step
+                value += share * step
+                weight = total
+    return value, loss
+
+
+@lean
+def fill_chains(
+    sequence: IntArray,
+    n: int,
+    raised: int,
+    cap: float,
+    fit: FloatArray,
+    s: Scratch,
+) -> None:
+    """Write the values of the blocks, cut at ``cap``, to the weighted arms of chains.
+
+    Invariant: the blocks done, from below, fill the sequence from position ``end`` on. Arms of
+    weight zero inside a block get its value too.
+    """
+    end = sequence.shape[0]
+    for b in range(n):
+        if stands(b, raised, s):
+            value = min(s[b].value, cap)
+            for j in range(s[b].position, end):
+                fit[sequence[j]] = value
+            end = s[b].position
+
+
+@lean
+def fill_forest(
+    weights: FloatArray,
+    sequence: IntArray,
+    parent: IntArray,
+    n: int,
+    raised: int,
+    cap: float,
+    fit: FloatArray,
+    s: Scratch,
+) -> None:
+    """Write the values of the blocks, cut at ``cap``, to the weighted arms of a forest.
+
+    An arm is in the block of the nearest head at or above it.
+    """
+    for arm in range(sequence.shape[0]):
+        s[arm].block = -1
+    for b in range(n):
+        if stands(b, raised, s):
+            s[s[b].head].block = b
+    for j in range(sequence.shape[0]):
+        arm = sequence[j]
+        if s[arm].block >= 0:
+            s[arm].carried = s[s[arm].block].value
+        elif parent[arm] >= 0:
+            s[arm].carried = s[parent[arm]].carried
+        if weights[arm] > 0.0:
+            fit[arm] = min(s[arm].carried, cap)

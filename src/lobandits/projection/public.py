@@ -1,0 +1,170 @@
+"""Projections for callers: check and explain here, compute in ``kernels``."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lobandits._checks import FloatArray, IntArray, finite_array, not_negative
+from lobandits.errors import LobInputError
+from lobandits.orders import LatentOrders, PartialOrder, UserOrders
+from lobandits.orders.arms import arm_index
+from lobandits.projection.kernels import losses_rows, project_rows
+from lobandits.projection.scratch import make_scratch
+
+
+def project(
+    values: ArrayLike,
+    weights: ArrayLike,
+    order: PartialOrder,
+    top: int | str | None = None,
+    min_gap: float = 0.0,
+) -> FloatArray:
+    """Argmin over mu of sum_a w_a (mu_a - y_a)^2, where mu keeps the order.
+
+    The nearest point, in weighted L2, of the closed cone H = {mu : mu_a >= mu_b wherever a is
+    above b}; with ``top``, of its part where no arm exceeds arm ``top``. Exact: no iterations
+    to a tolerance.
+
+    Parameters
+    ----------
+    values
+        The means y, of shape (..., n_arms): every leading axis is a batch.
+    weights
+        The weights w (for bandits: plays), of a shape that broadcasts to that of ``values``.
+        Zero means "never played": the arm costs nothing, binds the others only through the
+        order's closure, and its fit is its value cut to what the order allows.
+    order
+        The order to keep.
+    top
+        An arm (index or name) to put above all others; it must be maximal in ``order``.
+    min_gap
+        For a total order, the least difference between neighbours.
+
+    Returns
+    -------
+    The projections, of the shape of ``values``.
+
+    Examples
+    --------
+    >>> import lobandits as lob
+    >>> order = lob.PartialOrder.from_ranking([0, 1, 2])
+    >>> lob.project([1.0, 3.0, 0.0], [1.0, 1.0, 1.0], order)
+    array([2., 2., 0.])
+    """
+    y, w = _checked(values, weights, order.n_arms)
+    head = -1 if top is None else arm_index(order.arms, top)
+    if head >= 0 and not order.maximal[head]:
+        above = order.arms[int(np.argmax(order.precedes[:, head]))]
+        raise LobInputError(
+            f"arm {order.arms[head]!r} cannot be on top: {above!r} is above it in the order"
+        )
+    rows = y.reshape(-1, order.n_arms)
+    gap = not_negative("min_gap", min_gap)
+    if gap == 0:
+        fits, _ = _project_rows(rows, w.reshape(rows.shape), order, 0, head)
+    else:
+        steps = _steps(order, gap)
+        fits, _ = _project_rows(rows + steps, w.reshape(rows.shape), order, 0, head)
+        fits -= steps
+    return fits.reshape(y.shape)
+
+
+def projection_losses(
+    values: ArrayLike, weights: ArrayLike, orders: LatentOrders | UserOrders
+) -> FloatArray:
+    """L[s, a] = min over mu in H_s with a on top of sum_b w_b (mu_b - y_b)^2.
+
+    Infinity where arm a cannot be on top of state s.
+
+    Parameters
+    ----------
+    values, weights
+        Means and weights as in :func:`project`, of shape (..., n_arms).
+    orders
+        All states; with orders per user, ``values`` has shape (n_users, n_arms).
+
+    Returns
+    -------
+    Losses of shape (..., n_states, n_arms).
+
+    Examples
+    --------
+    >>> import lobandits as lob
+    >>> orders = lob.LatentOrders.from_rankings([[0, 1], [1, 0]])
+    >>> lob.projection_losses([1.0, 3.0], [1.0, 1.0], orders)
+    array([[ 2., inf],
+           [inf,  0.]])
+    """
+    y, w = _checked(values, weights, orders.n_arms)
+    if isinstance(orders, UserOrders) and y.shape[:-1] != (orders.n_users,):
+        raise LobInputError(
+            f"values must have shape {(orders.n_users, orders.n_arms)}, one row for each user "
+            f"of the orders, got {y.shape}"
+        )
+    rows = y.reshape(-1, orders.n_arms)
+    out = np.full((len(rows), orders.n_states, orders.n_arms), np.inf)
+    fit, scratch = np.empty(orders.n_arms), make_scratch(orders.n_arms)
+    losses_rows(rows, w.reshape(rows.shape), orders.tables, out, fit, *scratch)
+    return out.reshape((*y.shape[:-1], orders.n_states, orders.n_arms))
+
+
+def project_each(
+    values: FloatArray,
+    weights: FloatArray,
+    orders: LatentOrders,
+    states: IntArray,
+    tops: IntArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Project row i on H of ``states[i]`` with ``tops[i]`` on top (-1: any); fits and losses.
+
+    For callers that have checked their input: rows are (n, n_arms), tops maximal in the state.
+    """
+    return _project_rows(_own(values), _own(weights), orders, states, tops)
+
+
+def _checked(values: ArrayLike, weights: ArrayLike, n_arms: int) -> tuple[FloatArray, FloatArray]:
+    """Return values and weights as writable C arrays of one shape (..., n_arms)."""
+    y = finite_array("values", values)
+    w = finite_array("weights", weights)
+    if y.ndim == 0 or y.shape[-1] != n_arms:
+        raise LobInputError(f"values must have shape (..., {n_arms}), got {y.shape}")
+    if w.shape != y.shape:
+        try:
+            w = np.broadcast_to(w, y.shape)
+        except ValueError:
+            raise LobInputError(f"weights of shape {w.shape} do not fit values {y.shape}") from None
+    if w.size and w.min() < 0:
+        where = tuple(int(i) for i in np.argwhere(w < 0)[0])
+        raise LobInputError(f"weights{list(where)} is {w[where]}; weights must not be negative")
+    return _own(y), _own(w)
+
+
+def _own(array: FloatArray) -> FloatArray:
+    """Return the array, or a copy if kernels compiled for writable C arrays cannot take it."""
+    return array if array.flags.carray else np.array(array, order="C")
+
+
+def _steps(order: PartialOrder, gap: float) -> FloatArray:
+    """Return j * gap for the arm ranked j: adding it turns the gap into mere order."""
+    if not order.is_total:
+        raise LobInputError(f"min_gap needs a total order, got {order}")
+    steps = np.empty(order.n_arms)
+    steps[list(order.ranking)] = gap * np.arange(order.n_arms)
+    return steps
+
+
+def _project_rows(
+    rows: FloatArray,
+    weights: FloatArray,
+    orders: PartialOrder | LatentOrders,
+    states: IntArray | int,
+    tops: IntArray | int,
+) -> tuple[FloatArray, FloatArray]:
+    """Allocate the results and run the kernel."""
+    n = len(rows)
+    state_of = np.array(np.broadcast_to(states, n), dtype=np.int64)
+    top_of = np.array(np.broadcast_to(tops, n), dtype=np.int64)
+    fits = np.empty_like(rows)
+    losses = np.empty(n)
+    scratch = make_scratch(orders.n_arms)
+    project_rows(rows, weights, orders.tables, state_of, top_of, fits, losses, *scratch)
+    return fits, losses

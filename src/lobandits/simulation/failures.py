@@ -1,0 +1,30 @@
+"""How a run ends early."""
+
+from lobandits.errors import LobError
+
+
+class SimulationError(LobError, RuntimeError):
+    """A policy failed: it raised an error, or chose no arm that exists.
+
+    Attributes
+    ----------
+    policy, user, round
+        Which one, for whom, and when; rounds count from 1. ``user`` is None where no single
+        user could be found guilty.
+    """
+
+    def __init__(self, policy: str, user: int | None, round: int, what: str) -> None:  # noqa: A002
+        super().__init__(policy, user, round, what)
+        self.policy, self.user, self.round, self.what = policy, user, round, what
+
+    def __str__(self) -> str:
+        whom = "" if self.user is None else f", user {self.user}"
+        return f"policy {self.policy!r}{whom}, round {self.round}: {self.what}"
+
+
+class SimulationInterrupted(KeyboardInterrupt):
+    """Ctrl-C: the message says how far the run had come."""
+
+
+class Stopped(Exception):  # noqa: N818
+    """Raised inside a chunk whose run was stopped; never leaves the package."""

@@ -1,0 +1,195 @@
+"""What environments give: problems, one per user, as arrays."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lobandits._checks import FloatArray, IntArray, finite_array, one_of, positive
+from lobandits.errors import LobInputError
+from lobandits.orders import LatentOrders, UserOrders
+from lobandits.simulation.rewards import (
+    KINDS,
+    Bounds,
+    checked_bounds,
+    expected_rewards,
+    noise_location,
+)
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+@dataclass(frozen=True, eq=False)
+class Problems:
+    r"""Bandit problems, one per user: playing arm a earns :math:`\mu_{u,a}` on average.
+
+    Parameters
+    ----------
+    means
+        Expected rewards, of shape (n_users, n_arms). Regret is measured with these.
+    sigma
+        Standard deviation of the noise, which policies are told (1/2 suits Bernoulli rewards).
+    states
+        The latent state of each user; -1 where unknown.
+    orders
+        The orders that policies see: shared by all users, or one set per user.
+    state_means
+        What latent-bandit policies believe: the means of each state, of shape
+        (n_states, n_arms) or (n_users, n_states, n_arms); None if nothing is believed.
+    rewards
+        "gaussian", "clipped" or "bernoulli"; see :mod:`lobandits.simulation.rewards`.
+    location
+        Only for clipped rewards: what the noise is added to before clipping.
+    bounds
+        Only for clipped rewards: (lowest, highest).
+    """
+
+    means: FloatArray
+    sigma: float
+    states: IntArray
+    orders: LatentOrders | UserOrders
+    state_means: FloatArray | None = None
+    rewards: str = "gaussian"
+    location: FloatArray | None = None
+    bounds: Bounds | None = None
+
+    def __post_init__(self) -> None:
+        self._set("means", _frozen(finite_array("means", self.means, ndim=2)))
+        self._set("sigma", positive("sigma", self.sigma))
+        states = np.asarray(self.states)
+        if states.dtype.kind not in "iu":
+            raise LobInputError(f"states must be whole numbers, got {states.dtype}")
+        self._set("states", _frozen(states.astype(np.int64)))
+        one_of("rewards", self.rewards, KINDS)
+        self._check_orders()
+        self._check_state_means()
+        self._check_rewards()
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check_orders(self) -> None:
+        if not isinstance(self.orders, LatentOrders | UserOrders):
+            raise LobInputError(
+                f"orders must be LatentOrders or UserOrders, got {type(self.orders).__name__}"
+            )
+        if self.orders.n_arms != self.n_arms:
+            raise LobInputError(
+                f"orders have {self.orders.n_arms} arms, but means have {self.n_arms}"
+            )
+        if isinstance(self.orders, UserOrders) and self.orders.n_users != self.n_users:
+            raise LobInputError(
+                f"orders are for {self.orders.n_users} users, but means for {self.n_users}"
+            )
+        if self.states.shape != (self.n_users,):
+            raise LobInputError(
+                f"states must have shape ({self.n_users},), got {self.states.shape}"
+            )
+        if not ((self.states >= -1) & (self.states < self.n_states)).all():
+            raise LobInputError(f"states must lie between 0 and {self.n_states - 1}, or be -1")
+
+    def _check_state_means(self) -> None:
+        if self.state_means is None:
+            return
+        values = finite_array("state_means", self.state_means)
+        shared = (self.n_states, self.n_arms)
+        if values.shape not in (shared, (self.n_users, *shared)):
+            raise LobInputError(
+                f"state_means must have shape {shared} or {(self.n_users, *shared)}, "
+                f"got {values.shape}"
+            )
+        self._set("state_means", _frozen(values))
+
+    def _check_rewards(self) -> None:
+        if self.rewards != "clipped":
+            expected_rewards(self.rewards, self.means, self.sigma, None)
+            return
+        if self.location is None:
+            raise LobInputError("clipped rewards need location, the means before clipping")
+        location = finite_array("location", self.location, ndim=2)
+        self._set("location", _frozen(location))
+        self._set("bounds", checked_bounds(self.bounds))
+        expected = expected_rewards("clipped", location, self.sigma, self.bounds)
+        if not np.allclose(expected, self.means, rtol=1e-6, atol=1e-9):
+            raise LobInputError("means must be the expected clipped rewards of location")
+
+    @property
+    def n_users(self) -> int:
+        """Number of users."""
+        return int(self.means.shape[0])
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms."""
+        return int(self.means.shape[1])
+
+    @property
+    def n_states(self) -> int:
+        """Number of latent states."""
+        return self.orders.n_states
+
+    @cached_property
+    def best(self) -> IntArray:
+        """A best arm of each user, of shape (n_users,)."""
+        return _frozen(self.means.argmax(axis=1))
+
+    @cached_property
+    def gaps(self) -> FloatArray:
+        """Regret of playing each arm once, of shape (n_users, n_arms)."""
+        return _frozen(self.means.max(axis=1, keepdims=True) - self.means)
+
+    @cached_property
+    def noise_location(self) -> FloatArray:
+        """What the rewards' noise is added to, or for Bernoulli rewards compared with."""
+        return _frozen(noise_location(self.rewards, self.means, self.location))
+
+    def take(self, users: ArrayLike) -> "Problems":
+        """Return the problems of the users with these indices."""
+        index = np.asarray(users, dtype=np.int64)
+        orders = self.orders
+        believed = self.state_means
+        return Problems(
+            means=self.means[index],
+            sigma=self.sigma,
+            states=self.states[index],
+            orders=orders.take(index) if isinstance(orders, UserOrders) else orders,
+            state_means=believed[index]
+            if believed is not None and believed.ndim == 3
+            else believed,
+            rewards=self.rewards,
+            location=None if self.location is None else self.location[index],
+            bounds=self.bounds,
+        )
+
+    def __len__(self) -> int:
+        return self.n_users
+
+    def __repr__(self) -> str:
+        return (
+            f"Problems(n_users={self.n_users}, n_arms={self.n_arms}, n_states={self.n_states}, "
+            f"sigma={self.sigma:g}, rewards={self.rewards!r})"
+        )
+
+
+@runtime_checkable
+class Environment(Protocol):
+    """Anything that draws problems.
+
+    ``sample(n, seed, first)`` returns users ``first`` to ``first + n - 1`` of the endless
+    sequence of users that ``seed`` names, so a long sample begins with the shorter ones and
+    can be drawn in parts, on several machines. :func:`lobandits.simulate` asks for whole
+    blocks: its ``first`` is a multiple of 8.
+    """
+
+    def sample(self, n: int, seed: int, first: int = 0) -> Problems:
+        """Draw the problems of ``n`` users."""
+        ...
+
+
+def _frozen(values: NDArray[Scalar]) -> NDArray[Scalar]:
+    """Return a read-only copy: the caller's array stays the caller's."""
+    copy = np.array(values, order="C")
+    copy.setflags(write=False)
+    return copy

@@ -1,0 +1,209 @@
+"""What a run found: regret by policy, user and round."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lobandits._checks import FloatArray, fraction, one_of, whole
+from lobandits.errors import LobInputError
+from lobandits.simulation.moments import Curve, Moments
+from lobandits.simulation.problems import Environment
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from lobandits.simulation.report import Summary
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The mean over users of one policy's total regret minus another's, user by user.
+
+    ``low`` and ``high`` bound the confidence interval of that level.
+    """
+
+    policy: str
+    other: str
+    mean: float
+    error: float
+    low: float
+    high: float
+    level: float
+    n_users: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.policy} - {self.other}: {self.mean:.4g} +- {self.error:.2g}, "
+            f"{self.level:.0%} interval {self.low:.4g} to {self.high:.4g} ({self.n_users} users)"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """The regret of each policy, and what it cost to compute.
+
+    Attributes
+    ----------
+    settings
+        What decided the numbers: environment, policies, horizon, n_users, seed, keep.
+    totals
+        Each user's cumulative regret at the horizon, by policy: arrays of shape (n_users,).
+    seconds
+        Each policy's share of the run's wall time, without compiling.
+    cpu_seconds
+        Processor time that each policy used, on all workers together.
+    """
+
+    settings: Mapping[str, Any]
+    totals: Mapping[str, FloatArray]
+    moments: Mapping[str, Moments] = field(repr=False)
+    seconds: Mapping[str, float]
+    cpu_seconds: Mapping[str, float]
+    users: Mapping[str, FloatArray] | None = None
+    env: Environment | None = None
+    constants: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """The labels of the policies, in the order given."""
+        return tuple(self.totals)
+
+    @property
+    def horizon(self) -> int:
+        """Rounds for each user."""
+        return int(self.settings["horizon"])
+
+    @property
+    def n_users(self) -> int:
+        """Number of users."""
+        return int(self.settings["n_users"])
+
+    @property
+    def regret(self) -> Mapping[str, FloatArray]:
+        """Instantaneous regret by policy: arrays of shape (n_users, horizon)."""
+        if self.users is None:
+            raise LobInputError(
+                "this result has no regret by user and round; simulate with keep='all'"
+            )
+        return self.users
+
+    def cumulative(self, policy: str) -> Curve:
+        """Return the mean cumulative regret after each round, and its standard error."""
+        return self.moments[self._known(policy)].curve(cumulative=True)
+
+    def instantaneous(self, policy: str, window: int = 1) -> Curve:
+        """Return the mean regret of each round, averaged over the last ``window`` rounds.
+
+        The first rounds average over as many as there are. With keep="mean" and a window, the
+        error is the average of the rounds' errors: never less than the true one.
+        """
+        window = whole("window", window)
+        mean, error = self.moments[self._known(policy)].curve(cumulative=False)
+        if window == 1:
+            return Curve(mean, error)
+        if self.users is None:
+            return Curve(_moving_average(mean, window), _moving_average(error, window))
+        smooth = _moving_average(self.users[policy], window)
+        return Moments.of(smooth).curve(cumulative=False)
+
+    def difference(self, policy: str, other: str, level: float = 0.95) -> Difference:
+        """Return how much more total regret ``policy`` has than ``other``, paired by user.
+
+        The interval is Student's: mean -+ t(level, n - 1) standard errors.
+        """
+        from scipy.special import stdtrit
+
+        level = fraction("level", level)
+        pairs = self.totals[self._known(policy)] - self.totals[self._known(other)]
+        n = len(pairs)
+        mean = float(pairs.mean())
+        error = float(pairs.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
+        wide = error * float(stdtrit(n - 1, (1 + level) / 2)) if n > 1 else float("nan")
+        return Difference(policy, other, mean, error, mean - wide, mean + wide, level, n)
+
+    def lower_bound(self) -> float:
+        """Return c of the asymptotic lower bound c log T on regret, for latent orders.
+
+        The mean of :func:`lobandits.regret_lower_bound` over the problems of the run's first
+        users, at most 50.
+        """
+        from lobandits.simulation.report import BOUND_USERS, mean_lower_bound
+
+        if "lob" not in self.constants:
+            if self.env is None:
+                raise LobInputError(
+                    "this result was saved without its lower bound; "
+                    "call lower_bound() before save()"
+                )
+            n = min(self.n_users, BOUND_USERS)
+            self.constants["lob"] = mean_lower_bound(self.env, n, int(self.settings["seed"]))
+        return self.constants["lob"]
+
+    def summary(self, bound: bool = False) -> "Summary":
+        """Return a table: regret at the horizon with its standard error, and seconds.
+
+        With ``bound``, also the regret as a multiple of the lower bound c log T.
+        """
+        from lobandits.simulation.report import summarize
+
+        return summarize(self, bound)
+
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        bound: bool = False,
+        cumulative: bool = True,
+        window: int = 1,
+    ) -> "Figure":
+        """Draw each policy's mean regret with a band of two standard errors.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; by default in a new figure.
+        bound
+            Draw the lower bound c log t as well.
+        cumulative
+            Cumulative regret, or the regret of each round.
+        window
+            Rounds of the moving average, for the regret of each round.
+        """
+        from lobandits.simulation.plot import plot_regret
+
+        return plot_regret(self, ax, bound, cumulative, window)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write everything to ``path``, Parquet or NumPy's npz by its suffix, atomically."""
+        from lobandits.simulation.storage import save_result
+
+        return save_result(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Result":
+        """Read what :meth:`save` wrote."""
+        from lobandits.simulation.storage import load_result
+
+        return load_result(path)
+
+    def _known(self, policy: str) -> str:
+        return one_of("policy", policy, self.policies)
+
+    def __repr__(self) -> str:
+        return (
+            f"Result({', '.join(self.policies)}: {self.n_users} users, horizon {self.horizon}, "
+            f"seed {self.settings['seed']})"
+        )
+
+
+def _moving_average(values: FloatArray, window: int) -> FloatArray:
+    """Average the last axis over the last ``window`` places, or as many as there are."""
+    sums = np.concatenate([np.zeros((*values.shape[:-1], 1)), values.cumsum(axis=-1)], axis=-1)
+    ends = np.arange(1, values.shape[-1] + 1)
+    starts = np.maximum(ends - window, 0)
+    return np.asarray((sums[..., ends] - sums[..., starts]) / (ends - starts))

@@ -1,0 +1,177 @@
+"""One call compares policies on an environment: threads, processes or a cluster."""
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Executor
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lobandits._checks import one_of, whole
+from lobandits.errors import LobInputError
+from lobandits.policies import Policy
+from lobandits.simulation.collect import Collector
+from lobandits.simulation.execution import check_picklable, outcomes_in_order, worker_pool
+from lobandits.simulation.failures import SimulationInterrupted
+from lobandits.simulation.problems import Environment
+from lobandits.simulation.progress import progress_bar
+from lobandits.simulation.result import Result
+from lobandits.simulation.runner import Chunk, Control, run_chunk
+from lobandits.simulation.specs import Spec, describe, label_specs, share
+from lobandits.simulation.streams import BLOCK
+
+LARGEST_CHUNK = 512
+LARGEST_TABLE = 2**22
+
+
+def simulate(
+    env: Environment,
+    policies: Iterable[str | Policy] | Mapping[str, Spec],
+    horizon: int,
+    n_users: int,
+    seed: int = 0,
+    *,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: bool = True,
+    keep: Literal["all", "mean"] = "all",
+    chunk_size: int | None = None,
+) -> Result:
+    r"""Play every policy for every user and round; measure the regret :math:`\mu^* - \mu_{a_t}`.
+
+    The numbers depend on ``env``, ``policies``, ``horizon``, ``n_users`` and ``seed`` alone: not
+    on workers, executor or chunks. All policies meet the same users and the same noise. More
+    users or rounds leave the first ones as they were (except for policies told the horizon).
+
+    Parameters
+    ----------
+    env
+        Where the problems come from; anything with ``sample(n, seed, first)``.
+    policies
+        Names and policies; or a mapping from labels to names, policies, or functions that make
+        a policy from the :class:`Problems` of some of the users.
+    horizon
+        Rounds for each user.
+    n_users
+        Number of users.
+    seed
+        Names all random numbers of the run.
+    workers
+        Threads; by default one for each processor. With ``executor``: how many of its workers
+        to share the users between.
+    executor
+        Any :class:`concurrent.futures.Executor` instead of threads, such as a process pool or
+        ``dask.distributed.Client.get_executor()``. Functions among ``policies`` must then be
+        picklable.
+    progress
+        Show a progress bar, if standard error is a terminal.
+    keep
+        "all": the regret of every user in every round. "mean": only means and standard errors
+        over users, and each user's total; the memory needed hardly grows with users.
+    chunk_size
+        Users simulated together, rounded up to a multiple of 8.
+
+    Raises
+    ------
+    SimulationError
+        If a policy raises an error or chooses no arm; it names the policy, user and round.
+    SimulationInterrupted
+        On Ctrl-C (a KeyboardInterrupt); it says what was done.
+
+    Examples
+    --------
+    >>> from lobandits.simulation import Synthetic
+    >>> result = simulate(Synthetic(n_arms=4, n_states=3), ["ucb", "ts"], horizon=50, n_users=16)
+    >>> result.regret["ucb"].shape
+    (16, 50)
+    """
+    run = _Run(
+        env=_checked_env(env),
+        specs=label_specs(policies),
+        horizon=whole("horizon", horizon),
+        n_users=whole("n_users", n_users),
+        seed=whole("seed", seed, least=0),
+        keep=one_of("keep", keep, ("all", "mean")),
+    )
+    check_picklable(executor, run.specs)
+    workers = whole("workers", os.cpu_count() or 1 if workers is None else workers)
+    began = time.perf_counter()
+    collector = Collector(run.specs, run.horizon, run.n_users, run.keep == "all")
+    try:
+        size = _chunk_size(run.warm_up(), run.n_users, workers, chunk_size)
+        compiled = time.perf_counter()
+        with (
+            progress_bar(run.n_decisions, progress) as advance,
+            worker_pool(executor, workers) as pool,
+        ):
+            control = Control(advance=advance)
+            chunks = outcomes_in_order(pool, run.chunks(size), 2 * workers, control)
+            with closing(chunks):
+                for outcomes in chunks:
+                    collector.add(outcomes)
+    except KeyboardInterrupt:
+        done = f"{collector.n_done} of {n_users} users were finished"
+        spent = f"after {time.perf_counter() - began:.1f} s"
+        raise SimulationInterrupted(f"stopped {spent}: {done}, nothing was kept") from None
+    return collector.result(run.env, run.settings(), time.perf_counter() - compiled)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The checked arguments that decide the numbers of a run."""
+
+    env: Environment
+    specs: dict[str, Spec]
+    horizon: int
+    n_users: int
+    seed: int
+    keep: str
+
+    @property
+    def n_decisions(self) -> int:
+        return self.n_users * self.horizon * len(self.specs)
+
+    def warm_up(self) -> int:
+        """Play two rounds of one block: compile, fail early; return n_states * n_arms."""
+        n = min(BLOCK, self.n_users)
+        run_chunk(self.chunk(0, n, rounds=min(2, self.horizon)))
+        orders = self.env.sample(n, self.seed).orders
+        return orders.n_states * orders.n_arms
+
+    def chunks(self, size: int) -> Iterator[Chunk]:
+        for first in range(0, self.n_users, size):
+            yield self.chunk(first, min(size, self.n_users - first), self.horizon)
+
+    def chunk(self, first: int, n: int, rounds: int) -> Chunk:
+        specs = {label: share(label, spec, first, n) for label, spec in self.specs.items()}
+        keep = self.keep == "all"
+        return Chunk(self.env, specs, self.seed, first, n, self.horizon, rounds, keep)
+
+    def settings(self) -> dict[str, Any]:
+        return {
+            "environment": repr(self.env),
+            "policies": {label: describe(spec) for label, spec in self.specs.items()},
+            "horizon": self.horizon,
+            "n_users": self.n_users,
+            "seed": self.seed,
+            "keep": self.keep,
+        }
+
+
+def _checked_env(env: Environment) -> Environment:
+    if not isinstance(env, Environment):
+        raise LobInputError(f"env must have a method sample(n, seed, first), got {env!r}")
+    return env
+
+
+def _chunk_size(table: int, n_users: int, workers: int, wanted: int | None) -> int:
+    """Return a multiple of 8 that shares the users evenly and bounds each chunk's memory.
+
+    ``table`` numbers are held for each user: the orders or means of all states.
+    """
+    if wanted is not None:
+        return -(-whole("chunk_size", wanted) // BLOCK) * BLOCK
+    most = max(BLOCK, min(LARGEST_CHUNK, LARGEST_TABLE // table))
+    turns = -(-n_users // (most * workers))
+    return -(-n_users // (workers * turns * BLOCK)) * BLOCK

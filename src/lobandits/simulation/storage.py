@@ -1,0 +1,189 @@
+"""Results as files: Parquet or npz, with the settings inside.
+
+Parquet with keep="all" has a row per user and round: ``user``, ``round``, and the regret of
+each policy in a column of its own. With keep="mean" it has a row per policy, with lists: its
+``totals`` by user, and by round the mean regret and the squared deviations, ``mean`` and
+``squares``, and those of cumulative regret. The settings are JSON, under the key ``lobandits``.
+"""
+
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lobandits._checks import FloatArray
+from lobandits._files import write_atomic
+from lobandits.errors import LobInputError
+from lobandits.simulation.moments import Moments
+from lobandits.simulation.result import Result
+
+FORMAT = "lobandits.result"
+VERSION = 1
+KEY = "lobandits"
+FIELDS = ("settings", "seconds", "cpu_seconds", "constants")
+ROW_NAMES = ("mean", "squares", "cumulative_mean", "cumulative_squares")
+Arrays = dict[str, NDArray[Any]]
+
+
+def save_result(result: Result, path: str | os.PathLike[str]) -> Path:
+    """Write a result; the suffix of ``path`` says how."""
+    writers = {".parquet": _write_parquet, ".npz": _write_npz}
+    write = writers[_suffix(path)]
+    header = _header(result)
+
+    def fill(file: IO[bytes]) -> None:
+        write(file, result, header)
+
+    try:
+        return write_atomic(path, fill)
+    except OSError as error:
+        raise LobInputError(f"cannot write {path}: {error.strerror}") from error
+
+
+def load_result(path: str | os.PathLike[str]) -> Result:
+    """Read a result; a file that is none, or broken, is refused by name."""
+    readers = {".parquet": _read_parquet, ".npz": _read_npz}
+    read = readers[_suffix(path)]
+    try:
+        header, arrays = read(Path(path))
+        return _result(_checked_header(header), arrays)
+    except OSError as error:
+        raise LobInputError(f"cannot read {path}: {error.strerror or error}") from error
+    except LobInputError as error:
+        raise LobInputError(f"{path}: {error}") from None
+    except Exception as error:
+        raise LobInputError(f"{path} is corrupt or no lobandits result: {error}") from error
+
+
+def _suffix(path: str | os.PathLike[str]) -> str:
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".parquet", ".npz"):
+        raise LobInputError(f"{path} must end in .parquet or .npz, got {suffix or 'no suffix'!r}")
+    return suffix
+
+
+def _header(result: Result) -> dict[str, Any]:
+    from lobandits import __version__
+
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "lobandits": __version__,
+        "settings": dict(result.settings),
+        "seconds": dict(result.seconds),
+        "cpu_seconds": dict(result.cpu_seconds),
+        "constants": dict(result.constants),
+    }
+
+
+def _checked_header(header: Any) -> dict[str, Any]:
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise LobInputError("no lobandits result")
+    version = header.get("version")
+    if not isinstance(version, int) or version > VERSION:
+        raise LobInputError(
+            f"format version {version!r}, but this lobandits reads up to {VERSION}; upgrade it"
+        )
+    for field in FIELDS:
+        if not isinstance(header.get(field), dict):
+            raise LobInputError(f"the field {field!r} is missing")
+    return header
+
+
+def _result(header: Mapping[str, Any], arrays: Arrays) -> Result:
+    """Build a result of checked arrays: regret by ``user/LABEL``, or totals and moments."""
+    settings = header["settings"]
+    n, horizon, labels = settings["n_users"], settings["horizon"], list(settings["policies"])
+    if settings["keep"] == "all":
+        users = {label: _shaped(arrays, f"user/{label}", (n, horizon)) for label in labels}
+        moments = {label: Moments.of(regret) for label, regret in users.items()}
+        totals = {label: np.cumsum(regret, axis=1)[:, -1] for label, regret in users.items()}
+    else:
+        users = None
+        totals = {label: _shaped(arrays, f"totals/{label}", (n,)) for label in labels}
+        tables = {label: _shaped(arrays, f"moments/{label}", (4, horizon)) for label in labels}
+        moments = {label: Moments(n, table) for label, table in tables.items()}
+    return Result(
+        settings=settings,
+        totals=totals,
+        moments=moments,
+        seconds=header["seconds"],
+        cpu_seconds=header["cpu_seconds"],
+        users=users,
+        constants=header["constants"],
+    )
+
+
+def _shaped(arrays: Arrays, name: str, shape: tuple[int, ...]) -> FloatArray:
+    if name not in arrays:
+        raise LobInputError(f"{name!r} is missing")
+    if arrays[name].shape != shape:
+        raise LobInputError(f"{name!r} has shape {arrays[name].shape}, expected {shape}")
+    return np.ascontiguousarray(arrays[name], dtype=np.float64)
+
+
+def _arrays(result: Result) -> Arrays:
+    """Return what a result is rebuilt from, by name."""
+    if result.users is not None:
+        return {f"user/{label}": regret for label, regret in result.users.items()}
+    totals = {f"totals/{label}": totals for label, totals in result.totals.items()}
+    return totals | {f"moments/{label}": m.table for label, m in result.moments.items()}
+
+
+def _write_npz(file: IO[bytes], result: Result, header: Mapping[str, Any]) -> None:
+    arrays: dict[str, Any] = {"header": np.array(json.dumps(header)), **_arrays(result)}
+    np.savez_compressed(file, **arrays)
+
+
+def _read_npz(path: Path) -> tuple[Any, Arrays]:
+    if not zipfile.is_zipfile(path):
+        path.open("rb").close()
+        raise LobInputError("corrupt or truncated, no npz file")
+    with np.load(path, allow_pickle=False) as data:
+        return json.loads(str(data["header"])), {name: data[name] for name in data.files}
+
+
+def _write_parquet(file: IO[bytes], result: Result, header: Mapping[str, Any]) -> None:
+    import polars as pl
+
+    if result.users is not None:
+        n, horizon = result.n_users, result.horizon
+        index = {
+            "user": np.repeat(np.arange(n, dtype=np.uint32), horizon),
+            "round": np.tile(np.arange(1, horizon + 1, dtype=np.uint32), n),
+        }
+        frame = pl.DataFrame(index | {p: values.ravel() for p, values in result.users.items()})
+    else:
+        frame = pl.DataFrame([_lists(result, label) for label in result.policies])
+    frame.write_parquet(file, metadata={KEY: json.dumps(header)})
+
+
+def _lists(result: Result, label: str) -> dict[str, Any]:
+    table = result.moments[label].table
+    rows = {name: row.tolist() for name, row in zip(ROW_NAMES, table, strict=True)}
+    return {"policy": label, "totals": result.totals[label].tolist(), **rows}
+
+
+def _read_parquet(path: Path) -> tuple[Any, Arrays]:
+    import polars as pl
+
+    header = json.loads(pl.read_parquet_metadata(path).get(KEY, "null"))
+    settings = _checked_header(header)["settings"]
+    frame = pl.read_parquet(path)
+    if settings["keep"] == "all":
+        shape = (settings["n_users"], settings["horizon"])
+        return header, {
+            f"user/{label}": frame[label].to_numpy().reshape(shape)
+            for label in settings["policies"]
+            if label in frame.columns
+        }
+    arrays: Arrays = {}
+    for row in frame.iter_rows(named=True):
+        arrays[f"totals/{row['policy']}"] = np.array(row["totals"])
+        arrays[f"moments/{row['policy']}"] = np.array([row[name] for name in ROW_NAMES])
+    return header, arrays

@@ -1,0 +1,245 @@
+"""The asymptotic lower bound on regret (Theorem 1), in its three forms."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lobandits._checks import BoolArray, FloatArray, finite_array, one_of, positive
+from lobandits.errors import LobInputError
+from lobandits.orders import LatentOrders
+from lobandits.orders.arms import arm_names
+from lobandits.orders.immutable import read_only
+from lobandits.theory.bound import LowerBound
+from lobandits.theory.confusing import find_confusers
+from lobandits.theory.graves_lai import Cover, cover
+from lobandits.theory.instance import checked_means, one_best_arm, require_state, rounding, slack
+
+KINDS = ("lob", "lb", "mab")
+
+
+def regret_lower_bound(
+    means: ArrayLike,
+    orders: LatentOrders | None,
+    sigma: float,
+    kind: str = "lob",
+    state_means: ArrayLike | None = None,
+) -> LowerBound:
+    """Solve min over c >= 0 of sum_a c_a Delta_a, sum_a c_a KL(mu_a, lambda_a) >= 1 on Alt(mu).
+
+    Theorem 1, solved as a Graves-Lai program: liminf Reg(T) / log T is at least its value for
+    every uniformly good policy; KL(x, y) = (x - y)^2 / (2 sigma^2). The best arm is played at no
+    regret as often as one likes, so an alternative that differs from mu on it is ruled out for
+    free; Alt(mu) is left with the instances lambda that agree with mu on the best arm and have
+    another best arm:
+
+    * ``"mab"``: all of them; sum_a 2 sigma^2 / Delta_a.
+    * ``"lb"``: those among the rows of ``state_means``; a linear program. It is 0 where every
+      rival state gives the best arm another mean, as in the paper's synthetic task.
+    * ``"lob"``: those in the cone H_s of some state s; cutting planes, with isotonic projections
+      as the exact separation oracle.
+
+    Parameters
+    ----------
+    means
+        The instance mu (k,), with one best arm. For ``"lob"`` it must agree with some state's
+        order (equal means agree with either order), for ``"lb"`` be a row of ``state_means``.
+    orders
+        The states' orders; only ``"lob"`` needs them, the others take the arms' names from them.
+    sigma
+        Standard deviation of the rewards.
+    kind
+        ``"lob"``, ``"lb"`` or ``"mab"``.
+    state_means
+        (m, k), for ``"lb"``.
+
+    Returns
+    -------
+    The constant, the optimal allocation, the closest confusing instance and the certified gap.
+
+    Examples
+    --------
+    >>> import lobandits as lob
+    >>> orders = lob.LatentOrders.from_rankings([["a", "b", "c"], ["c", "a", "b"]], ["a", "b", "c"])
+    >>> print(regret_lower_bound([3.0, 2.0, 1.0], orders, sigma=1.0))
+    LOB lower bound: regret >= 1 log T
+    with state 1, arm 'c' could be the best one
+    plays per log T for information: c 0.5
+    closest confusing instance: c 1 -> 3
+    >>> regret_lower_bound([3.0, 2.0, 1.0], orders, sigma=1.0, kind="mab").constant
+    3.0
+    """
+    one_of("kind", kind, KINDS)
+    if orders is None and kind == "lob":
+        raise LobInputError("kind='lob' needs orders; without orders the bound is kind='mab'")
+    if orders is None:
+        mu = checked_means(means)
+        task = _task(mu, arm_names(len(mu)), sigma)
+    else:
+        task = _task(checked_means(means, orders), orders.arms, sigma)
+    if len(task.means) == 1:
+        return _zero(task, kind, "there is only one arm, so nothing to confuse it with")
+    if kind == "lb":
+        return _latent(task, state_means)
+    if kind == "mab" or orders is None:
+        return _unstructured(task)
+    return _latent_order(task, orders)
+
+
+class Task(NamedTuple):
+    """The instance in units in which mu* = 0 and the widest gap is 1.
+
+    The program's variables are y_a = c_a / (2 (sigma / spread)^2), for all arms but the best one.
+    """
+
+    means: FloatArray
+    arms: tuple[str, ...]
+    best: int
+    others: BoolArray
+    """Which arms are not the best one."""
+    scaled: FloatArray
+    gaps: FloatArray
+    """The scaled gaps of ``others``: the prices of y."""
+    spread: float
+    sigma: float
+
+    def rows(self, instances: FloatArray) -> FloatArray:
+        """Return the coefficients of y in the divergence from scaled ``instances`` (n, k)."""
+        shift: FloatArray = (instances - self.scaled)[:, self.others]
+        return shift * shift
+
+    def widen(self, y: FloatArray) -> FloatArray:
+        """Return y with 0 for the best arm: (k,)."""
+        wide = np.zeros(len(self.means))
+        wide[self.others] = y
+        return wide
+
+    @property
+    def safe(self) -> FloatArray:
+        """The y that is enough with no structure at all."""
+        plan: FloatArray = 1.0 / self.gaps**2
+        return plan
+
+
+def _task(mu: FloatArray, arms: tuple[str, ...], sigma: float) -> Task:
+    std = positive("sigma", sigma)
+    best = one_best_arm(mu, arms)
+    others = np.arange(len(mu)) != best
+    spread = float(mu[best] - mu.min()) if others.any() else 1.0
+    scaled = (mu - mu[best]) / spread
+    gaps = -scaled[others]
+    finest = spread * float(gaps.min(initial=1.0))
+    if not 0.0 < std / finest * (std / finest) < math.inf:
+        raise LobInputError(
+            f"sigma ({std:g}) and the smallest gap ({finest:g}) are too far apart in scale"
+        )
+    return Task(mu, arms, best, others, scaled, gaps, spread, std)
+
+
+def _unstructured(task: Task) -> LowerBound:
+    """sum_a 2 sigma^2 / Delta_a; the nearest rival is the arm with the smallest gap."""
+    rival = int(np.where(task.others, task.means, -np.inf).argmax())
+    instance = task.means.copy()
+    instance[rival] = task.means[task.best]
+    exact = Cover(task.safe, float(task.gaps @ task.safe), 0, np.empty(0))
+    note = "nothing is known of the arms, so every other arm could be the best one"
+    return _bound(task, "mab", exact, note, None, rival, instance)
+
+
+def _latent(task: Task, state_means: ArrayLike | None) -> LowerBound:
+    """Solve the linear program over the states with another best arm."""
+    if state_means is None:
+        raise LobInputError("kind='lb' needs state_means (n_states, n_arms)")
+    table = finite_array("state_means", state_means, ndim=2)
+    if table.shape[0] == 0 or table.shape[1] != len(task.means):
+        raise LobInputError(
+            f"state_means must have shape (n_states, {len(task.means)}), got {table.shape}"
+        )
+    equal = slack(task.means) + rounding(table.ravel())
+    off = np.abs(table - task.means).max(axis=1)
+    if off.min() > equal:
+        raise LobInputError(
+            f"means is no row of state_means, so the latent bandit's bound does not apply to it; "
+            f"the closest is state {off.argmin()}, off by {off.min():.3g}"
+        )
+    rivals = table.max(axis=1) > table[:, task.best] + equal
+    if not rivals.any():
+        return _zero(task, "lb", f"arm {task.arms[task.best]!r} is the best one in every state")
+    same = np.abs(table[:, task.best] - task.means[task.best]) <= equal
+    states = np.flatnonzero(rivals & same)
+    if len(states) == 0:
+        note = "every state with another best arm gives this one another mean, seen at no regret"
+        return _zero(task, "lb", note)
+    rows = task.rows((table[states] - task.means[task.best]) / task.spread)
+    solution = cover(task.gaps, lambda _: rows, task.safe)
+    state = int(states[solution.shares.argmax()])
+    top = int(table[state].argmax())
+    note = f"with state {state}, arm {task.arms[top]!r} could be the best one"
+    return _bound(task, "lb", solution, note, state, top, table[state])
+
+
+def _latent_order(task: Task, orders: LatentOrders) -> LowerBound:
+    """Solve the program over all pairs of a state and a possible other best arm."""
+    require_state(task.means, orders)
+    confusers = find_confusers(orders, task.best)
+    if len(confusers.states) == 0:
+        return _zero(
+            task, "lob", f"no confusing instance: arm {task.arms[task.best]!r} tops every state"
+        )
+
+    def separate(y: FloatArray) -> FloatArray:
+        return task.rows(confusers.nearest(task.scaled, task.widen(y)))
+
+    solution = cover(task.gaps, separate, task.safe)
+    pair = int(solution.shares.argmax())
+    # a trace of weight on every arm: those that the plan leaves out move no more than they must
+    weights = task.widen(solution.plan + 1e-9 * solution.plan.max())
+    nearest = confusers.nearest(task.scaled, weights)[pair]
+    state, top = int(confusers.states[pair]), int(confusers.tops[pair])
+    moved = np.abs(nearest - task.scaled) > 1e-12
+    instance = np.where(moved, task.means[task.best] + task.spread * nearest, task.means)
+    note = f"with state {state}, arm {task.arms[top]!r} could be the best one"
+    return _bound(task, "lob", solution, note, state, top, instance)
+
+
+def _bound(
+    task: Task,
+    kind: str,
+    solution: Cover,
+    note: str,
+    state: int | None,
+    top: int,
+    instance: FloatArray,
+) -> LowerBound:
+    """Return the solution in the units of the means."""
+    ratio = task.sigma / task.spread
+    allocation = 2.0 * ratio * ratio * task.widen(solution.plan)
+    price = float(task.gaps @ solution.plan)
+    return LowerBound(
+        kind=kind,
+        constant=2.0 * ratio * task.sigma * price,
+        allocation=read_only(allocation),
+        gap=max(0.0, 1.0 - solution.lower / price),
+        rounds=solution.rounds,
+        note=note,
+        means=read_only(task.means.copy()),
+        arms=task.arms,
+        state=state,
+        top=top,
+        instance=read_only(instance.copy()),
+    )
+
+
+def _zero(task: Task, kind: str, note: str) -> LowerBound:
+    """Return the bound of an instance that cannot be confused."""
+    return LowerBound(
+        kind=kind,
+        constant=0.0,
+        allocation=read_only(np.zeros(len(task.means))),
+        gap=0.0,
+        rounds=0,
+        note=note,
+        means=read_only(task.means.copy()),
+        arms=task.arms,
+    )

@@ -1,0 +1,102 @@
+"""Pictures of lower bounds: what could be confused, and what ruling it out costs."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lobandits._checks import FloatArray, IntArray
+from lobandits.errors import LobInputError
+from lobandits.theory.bound import LowerBound
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = {"lob": "#0072b2", "lb": "#009e73", "mab": "#b0b0b0"}
+RIVAL = "#d55e00"
+
+
+def plot_bounds(bounds: Sequence[LowerBound]) -> "Figure":
+    """Draw the first bound's closest confusing instance, and the price per arm of all bounds.
+
+    Left: each arm's mean, and where the instance that is hardest to tell apart puts it. Right:
+    the regret per log T, c_a Delta_a, that each bound asks for on each arm, so that the bars of
+    one colour add up to its constant; the number is the first bound's plays c_a per log T.
+    """
+    from matplotlib.figure import Figure
+
+    if not bounds:
+        raise LobInputError("plot_bounds needs at least one bound")
+    first = bounds[0]
+    if any(not np.array_equal(bound.means, first.means) for bound in bounds):
+        raise LobInputError("the bounds are for different means; plot them one by one")
+    rows = (-first.means).argsort(kind="stable")
+    height = 2.0 + 0.3 * len(rows)
+    figure = Figure(figsize=(10.0, height), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
+    _draw_instance(left, first, rows)
+    _draw_prices(right, bounds, rows)
+    left.set_yticks(range(len(rows)), [_plain(first.arms[a]) for a in rows])
+    left.set_ylim(len(rows) - 0.5, -0.5)
+    return figure
+
+
+def _draw_instance(axes: "Axes", bound: LowerBound, rows: IntArray) -> None:
+    """Draw the means, and arrows to the confusing instance."""
+    places = np.arange(len(rows))
+    means = bound.means[rows]
+    axes.axvline(means[0], color="0.8", linewidth=1, zorder=0)
+    axes.plot(means, places, "o", color="black", label="mean")
+    axes.set_title("no confusing instance" if bound.instance is None else _title(bound))
+    if bound.instance is not None:
+        _draw_moves(axes, means, bound.instance[rows], places)
+    axes.set_xlabel("mean reward")
+    axes.grid(axis="y", color="0.93")
+    axes.set_axisbelow(True)
+    axes.legend(loc="lower right")
+
+
+def _title(bound: LowerBound) -> str:
+    state = "" if bound.state is None else f", state {bound.state}"
+    top = "" if bound.top is None else f": {_plain(bound.arms[bound.top])} best"
+    return f"closest confusing instance{state}{top}"
+
+
+def _plain(name: str) -> str:
+    """Return a name that matplotlib does not read as a formula."""
+    return name.replace("$", r"\$")
+
+
+def _draw_moves(axes: "Axes", means: FloatArray, to: FloatArray, places: IntArray) -> None:
+    axes.hlines(places, means, to, color=RIVAL, linewidth=1.5, alpha=0.6)
+    moved = to != means
+    axes.plot(
+        to[moved], places[moved], "D", color=RIVAL, markerfacecolor="white", label="confused with"
+    )
+
+
+def _draw_prices(axes: "Axes", bounds: Sequence[LowerBound], rows: IntArray) -> None:
+    """Draw c_a Delta_a as bars, one colour per bound; a bound of 0 takes no room."""
+    shown = [bound for bound in bounds if bound.constant > 0]
+    thick = 0.8 / max(len(shown), 1)
+    gaps = (bounds[0].means.max() - bounds[0].means)[rows]
+    places = np.arange(len(rows))
+    for bound in bounds:
+        slot = shown.index(bound) if bound in shown else 0
+        bars = axes.barh(
+            places + (slot + 0.5) * thick - 0.4,
+            bound.allocation[rows] * gaps,
+            height=thick,
+            color=COLOURS[bound.kind],
+            label=f"{bound.kind.upper()}: {bound.constant:.3g} log T",
+        )
+        if bound is bounds[0]:
+            plays = [f"{c:.2g}" if c > 0 else "" for c in bound.allocation[rows]]
+            axes.bar_label(bars, plays, padding=3, fontsize=8, color=COLOURS[bound.kind])
+    axes.annotate("best arm: free", (0, 0), (4, 0), textcoords="offset points", va="center")
+    axes.margins(x=0.15)
+    axes.set_xlim(left=0)
+    axes.set_xlabel("regret per log T (numbers: plays per log T)")
+    axes.set_title("price of information, by arm")
+    axes.legend(loc="lower right")

@@ -1,0 +1,107 @@
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from lobandits.cli import app
+from lobandits.policies import POLICIES
+from lobandits.simulation import Result, Synthetic, simulate
+
+RUNNER = CliRunner()
+SMALL = ["--arms", "4", "--states", "3", "--horizon", "20", "--users", "16"]
+
+
+def test_the_table_is_that_of_the_same_call() -> None:
+    result = RUNNER.invoke(app, ["simulate", *SMALL, "--policies", "ucb,ts", "--seed", "4"])
+    assert result.exit_code == 0, result.output
+    expected = simulate(Synthetic(4, 3), ["ucb", "ts"], 20, 16, seed=4).summary()
+    assert result.output.splitlines()[:4] == str(expected).splitlines()[:4]
+    for row, line in zip(expected.rows, result.output.splitlines()[5:], strict=True):
+        assert line.split()[:2] == [row["policy"], f"{row['regret']:.2f}"]
+
+
+def test_result_and_picture_are_saved_and_named(tmp_path: Path) -> None:
+    out, plot = tmp_path / "result.parquet", tmp_path / "regret.png"
+    options = ["--policies", "ucb,mts", "--out", str(out), "--plot", str(plot), "--bound"]
+    result = RUNNER.invoke(app, ["simulate", *SMALL, *options])
+    assert result.exit_code == 0, result.output
+    assert f"result saved to {out}" in result.output
+    assert f"figure saved to {plot}" in result.output
+    assert "lower bound: c log T" in result.output
+    assert Result.load(out).policies == ("ucb", "mts")
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_all_means_every_policy() -> None:
+    result = RUNNER.invoke(app, ["simulate", *SMALL, "--policies", "all"])
+    assert [line.split()[0] for line in result.output.splitlines()[5:]] == list(POLICIES)
+
+
+def test_options_reach_the_environment(tmp_path: Path) -> None:
+    out = tmp_path / "result.npz"
+    options = ["--policies", "ucb", "--scale", "0.5,2", "--shift=-1,1", "--rewards", "clipped"]
+    options += ["-q", "0.5", "--sigma", "2", "--gamma", "0.5", "--keep", "mean", "--workers", "1"]
+    result = RUNNER.invoke(app, ["simulate", *SMALL, *options, "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    saved = Result.load(out).settings
+    assert saved["environment"] == repr(
+        Synthetic(4, 3, 2.0, 0.5, 0.5, (0.5, 2.0), (-1.0, 1.0), "clipped")
+    )
+    assert saved["keep"] == "mean"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--scale", "2"], "--scale must be LOW,HIGH"),
+        (["--out", "result.csv"], "--out must end in .parquet or .npz"),
+        (["--plot", "regret.txt"], "--plot must end in"),
+        (["--out", "no/such/folder/result.npz"], "the folder 'no/such/folder' does not exist"),
+        (["--states", "25"], "4 arms have only 24 orders"),
+        (["--keep", "some"], "unknown keep 'some'"),
+        (["--users", "0"], "n_users must be a whole number"),
+    ],
+)
+def test_wrong_options_are_refused_before_any_work(options: list[str], message: str) -> None:
+    result = RUNNER.invoke(app, ["simulate", *SMALL, "--policies", "ucb", *options])
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stdout == ""
+
+
+def test_the_demo_shows_every_policy_and_names_its_figure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = RUNNER.invoke(app, ["demo", "--users", "16"])
+    assert result.exit_code == 0, result.output
+    for name in POLICIES:
+        assert any(line.startswith(f"{name} ") for line in result.output.splitlines())
+    assert "lower bound: c log T" in result.output
+    assert f"figure saved to {Path('out/demo.png')}" in result.output
+    assert (tmp_path / "out" / "demo.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_ctrl_c_says_what_was_done_and_exits_with_130() -> None:
+    code = "import lobandits.simulation; print(flush=True); from lobandits.cli import main; main()"
+    options = ["simulate", "--policies", "ucb,ts", "--users", "100000", "--horizon", "100000"]
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, *options, "--keep", "mean"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    child.stdout.readline()
+    time.sleep(3)
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=20)
+    assert child.returncode == 130, errors
+    assert "interrupted: stopped after" in errors
+    assert "of 100000 users were finished" in errors
+    assert "Traceback" not in errors

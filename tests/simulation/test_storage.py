@@ -1,0 +1,121 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.simulation.helpers import same
+
+from lobandits.errors import LobInputError
+from lobandits.simulation import Result, Synthetic, simulate
+
+ENV = Synthetic(n_arms=4, n_states=3)
+
+
+def run(keep: Any) -> Result:
+    return simulate(
+        ENV, {"ucb": "ucb", "TS, wide": "ts"}, 30, 20, seed=5, keep=keep, progress=False
+    )
+
+
+@pytest.mark.parametrize("keep", ["all", "mean"])
+@pytest.mark.parametrize("suffix", [".parquet", ".npz"])
+def test_what_is_saved_comes_back(tmp_path: Path, keep: str, suffix: str) -> None:
+    result = run(keep)
+    constant = result.lower_bound()
+    path = tmp_path / f"result{suffix}"
+    assert result.save(path) == path
+    again = Result.load(path)
+    assert same(result, again)
+    assert again.settings == result.settings
+    assert again.seconds == result.seconds
+    assert again.cpu_seconds == result.cpu_seconds
+    assert again.lower_bound() == constant
+    assert str(again.summary(bound=True)) == str(result.summary(bound=True))
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_bound_that_was_not_saved_cannot_be_computed(tmp_path: Path) -> None:
+    run("mean").save(tmp_path / "result.npz")
+    with pytest.raises(LobInputError, match=r"call lower_bound\(\) before save"):
+        Result.load(tmp_path / "result.npz").lower_bound()
+
+
+def test_parquet_is_a_table_that_others_can_read(tmp_path: Path) -> None:
+    result = run("all")
+    path = result.save(tmp_path / "result.parquet")
+    frame = pl.read_parquet(path)
+    assert frame.columns == ["user", "round", "ucb", "TS, wide"]
+    row = frame.filter((pl.col("user") == 7) & (pl.col("round") == 12))
+    assert row["ucb"].item() == result.regret["ucb"][7, 11]
+    header = json.loads(pl.read_parquet_metadata(path)["lobandits"])
+    assert header["settings"]["seed"] == 5
+    assert header["settings"]["environment"] == repr(ENV)
+    assert header["version"] == 1
+    run("mean").save(path)
+    lists = pl.read_parquet(path)
+    assert lists["policy"].to_list() == ["ucb", "TS, wide"]
+    assert lists["totals"].list.len().to_list() == [20, 20]
+    assert lists["cumulative_mean"].list.len().to_list() == [30, 30]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".npz"])
+@pytest.mark.parametrize("damage", ["empty", "text", "half", "tail"])
+def test_a_broken_file_is_named(tmp_path: Path, suffix: str, damage: str) -> None:
+    path = tmp_path / f"broken{suffix}"
+    run("all").save(path)
+    data = path.read_bytes()
+    broken = {"empty": b"", "text": b"hello", "half": data[: len(data) // 2], "tail": data[:-7]}
+    path.write_bytes(broken[damage])
+    with pytest.raises(LobInputError, match=f"broken{suffix}"):
+        Result.load(path)
+
+
+def rewrite(path: Path, change: Any) -> None:
+    """Change a saved result's header and arrays."""
+    with np.load(path) as data:
+        arrays = dict(data)
+    header = json.loads(str(arrays["header"]))
+    change(header, arrays)
+    arrays["header"] = np.array(json.dumps(header))
+    np.savez(path, **arrays)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda h, a: h.update(version=2), "format version 2.*upgrade"),
+        (lambda h, a: h.update(version="x"), "format version 'x'"),
+        (lambda h, a: h.update(format="other"), "no lobandits result"),
+        (lambda h, a: h.pop("seconds"), "the field 'seconds' is missing"),
+        (lambda h, a: h["settings"].pop("keep"), "corrupt or no lobandits result"),
+        (lambda h, a: a.pop("user/ucb"), "'user/ucb' is missing"),
+        (lambda h, a: a.update({"user/ucb": np.zeros(3)}), r"shape \(3,\), expected \(20, 30\)"),
+    ],
+)
+def test_a_wrong_file_says_what_is_wrong(tmp_path: Path, change: Any, message: str) -> None:
+    path = run("all").save(tmp_path / "wrong.npz")
+    rewrite(path, change)
+    with pytest.raises(LobInputError, match=message) as failure:
+        Result.load(path)
+    assert "wrong.npz" in str(failure.value)
+
+
+def test_a_table_of_something_else_is_no_result(tmp_path: Path) -> None:
+    pl.DataFrame({"user": [1]}).write_parquet(tmp_path / "other.parquet")
+    with pytest.raises(LobInputError, match=r"other\.parquet: no lobandits result"):
+        Result.load(tmp_path / "other.parquet")
+    np.savez(tmp_path / "other.npz", x=np.zeros(3))
+    with pytest.raises(LobInputError, match=r"other.npz"):
+        Result.load(tmp_path / "other.npz")
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    for suffix in ("parquet", "npz"):
+        with pytest.raises(LobInputError, match=r"cannot read .*No such file"):
+            Result.load(tmp_path / f"none.{suffix}")
+    with pytest.raises(LobInputError, match="cannot write"):
+        run("mean").save(tmp_path / "no" / "folder.npz")
+    with pytest.raises(LobInputError, match=r"must end in .parquet or .npz, got '.csv'"):
+        run("mean").save(tmp_path / "result.csv")
