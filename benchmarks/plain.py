@@ -118,7 +118,8 @@ class MUCB:
         if consistent:
             top = max(self.state_means[s][self.best[s]] for s in consistent)
             ties = [s for s in consistent if self.state_means[s][self.best[s]] == top]
-            self.belief = random.choice(ties)
+            most = max(self.visits[s] for s in ties)
+            self.belief = random.choice([s for s in ties if self.visits[s] == most])
         else:
             self.belief = min(range(len(excess)), key=excess.__getitem__)
         return self.best[self.belief]

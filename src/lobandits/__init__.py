@@ -9,26 +9,130 @@ from typing import TYPE_CHECKING, Any
 from lobandits.errors import LobError, LobInputError, LobWarning
 
 if TYPE_CHECKING:
-    from lobandits.orders import LatentOrders, PartialOrder, UserOrders
-    from lobandits.projection import project, projection_losses
+    from lobandits.orders import (
+        LatentOrders,
+        PartialOrder,
+        UserOrders,
+    )
+    from lobandits.policies import (
+        MTS,
+        MUCB,
+        POLICIES,
+        TS,
+        UCB,
+        Agent,
+        LobTS,
+        LobUCB,
+        Policy,
+        RelativeLobTS,
+        State,
+        TopArmsUCB,
+        duels_from_rewards,
+        make_policy,
+    )
+    from lobandits.projection import (
+        project,
+        projection_losses,
+    )
+    from lobandits.simulation import (
+        FixedProblems,
+        Problems,
+        Result,
+        SimulationError,
+        SimulationInterrupted,
+        Synthetic,
+        simulate,
+    )
+    from lobandits.theory import (
+        lobucb_regret_bound,
+        regret_lower_bound,
+        samples_for_exact_orders,
+        similar_order_probability,
+        toparms_regret_bound,
+    )
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "lobandits.orders": ("LatentOrders", "PartialOrder", "UserOrders"),
-    "lobandits.projection": ("project", "projection_losses"),
+    "lobandits.orders": (
+        "LatentOrders",
+        "PartialOrder",
+        "UserOrders",
+    ),
+    "lobandits.policies": (
+        "MTS",
+        "MUCB",
+        "POLICIES",
+        "TS",
+        "UCB",
+        "Agent",
+        "LobTS",
+        "LobUCB",
+        "Policy",
+        "RelativeLobTS",
+        "State",
+        "TopArmsUCB",
+        "duels_from_rewards",
+        "make_policy",
+    ),
+    "lobandits.projection": (
+        "project",
+        "projection_losses",
+    ),
+    "lobandits.simulation": (
+        "FixedProblems",
+        "Problems",
+        "Result",
+        "SimulationError",
+        "SimulationInterrupted",
+        "Synthetic",
+        "simulate",
+    ),
+    "lobandits.theory": (
+        "lobucb_regret_bound",
+        "regret_lower_bound",
+        "samples_for_exact_orders",
+        "similar_order_probability",
+        "toparms_regret_bound",
+    ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "MTS",
+    "MUCB",
+    "POLICIES",
+    "TS",
+    "UCB",
+    "Agent",
+    "FixedProblems",
     "LatentOrders",
     "LobError",
     "LobInputError",
+    "LobTS",
+    "LobUCB",
     "LobWarning",
     "PartialOrder",
+    "Policy",
+    "Problems",
+    "RelativeLobTS",
+    "Result",
+    "SimulationError",
+    "SimulationInterrupted",
+    "State",
+    "Synthetic",
+    "TopArmsUCB",
     "UserOrders",
+    "duels_from_rewards",
+    "lobucb_regret_bound",
+    "make_policy",
     "project",
     "projection_losses",
+    "regret_lower_bound",
+    "samples_for_exact_orders",
+    "similar_order_probability",
+    "simulate",
+    "toparms_regret_bound",
 ]
 
 

@@ -14,10 +14,10 @@ ARMS = ("tea", "coffee", "milk", "water")
 MEANS = dict(zip(ARMS, (0.2, 0.9, 0.4, 0.1), strict=True))
 
 
-def make(name: str) -> Policy:
+def make(name: str, **options: Any) -> Policy:
     state_means = random_problems(4, 3, 1.0, 1.0, None).state_means
     orders = LatentOrders.from_means(state_means, arms=ARMS)
-    return make_policy(name, Problems(4, 1.0, orders, state_means), horizon=100)
+    return make_policy(name, Problems(4, 1.0, orders, state_means), horizon=100, **options)
 
 
 def play(agent: Agent, rounds: int, seed: int = 0) -> list[str]:
@@ -39,6 +39,18 @@ def test_a_reloaded_agent_makes_the_same_choices(name: str, tmp_path: Path) -> N
     assert again.probabilities() == agent.probabilities()
     assert play(again, 40, seed=1) == play(agent, 40, seed=1)
     np.testing.assert_array_equal(again.state.sums, agent.state.sums)
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 9, 10, 17])
+@pytest.mark.parametrize("option", ["lobts project_every", "lobucb refresh_every"])
+def test_a_reloaded_agent_keeps_what_is_stale(option: str, rounds: int, tmp_path: Path) -> None:
+    name, every = option.split()
+    agent = Agent(make(name, **{every: 10}), seed=3)
+    play(agent, rounds)
+    agent.save(tmp_path / "agent.json")
+    again = Agent.load(tmp_path / "agent.json")
+    assert again.probabilities() == agent.probabilities()
+    assert play(again, 40, seed=1) == play(agent, 40, seed=1)
 
 
 @pytest.mark.parametrize("name", POLICIES)

@@ -19,6 +19,7 @@ CASES = {
     "total per user": (1.0, USERS),
     "partial per user": (0.5, USERS),
 }
+VARIANTS = {"lobts project_every": 5, "lobucb refresh_every": 5, "mts best_arms_first": True}
 MEANS = np.random.default_rng(8).normal(size=(USERS, K))
 
 
@@ -28,9 +29,11 @@ def problems(request: pytest.FixtureRequest) -> Problems:
     return random_problems(K, M, SIGMA, q, n_users, seed=4)
 
 
-@pytest.fixture(params=POLICIES)
+@pytest.fixture(params=[*POLICIES, *VARIANTS])
 def policy(request: pytest.FixtureRequest, problems: Problems) -> Policy:
-    return make_policy(request.param, problems, horizon=50)
+    name, _, option = request.param.partition(" ")
+    options = {option: VARIANTS[request.param]} if option else {}
+    return make_policy(name, problems, horizon=50, **options)
 
 
 def play(policy: Policy, state: State, rounds: int, seed: int = 0) -> IntArray:

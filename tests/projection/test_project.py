@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import isotonic_regression
+from tests.projection.cases import KINDS, cases
+from tests.projection.reference import naive, solved, with_top
 
 import lobandits as lob
 from lobandits._checks import FloatArray
-from tests.projection.cases import KINDS, cases
-from tests.projection.reference import naive, solved, with_top
 
 every_kind = pytest.mark.parametrize("kind", list(KINDS))
 
@@ -76,7 +76,7 @@ def test_min_gap_agrees_with_quadprog(
 ) -> None:
     values, weights, order = case
     place = np.argsort(order.ranking)
-    gaps = gap * (place[None, :] - place[:, None])
+    gaps = np.asarray(gap * (place[None, :] - place[:, None]), np.float64)
     fit = lob.project(values, weights, order, min_gap=gap)
     expected = solved(values, weights, order.precedes, gaps)
     played = weights > 0
@@ -191,7 +191,7 @@ FREE = lob.PartialOrder.from_relations(2, [])
         (lambda: lob.project([1.0, 0.0, 2.0], 1.0, ORDER), r"shape \(\.\.\., 2\), got \(3,\)"),
         (lambda: lob.project(1.0, 1.0, ORDER), r"shape \(\.\.\., 2\), got \(\)"),
         (lambda: lob.project([1.0, 0.0], [1.0] * 3, ORDER), r"do not fit"),
-        (lambda: lob.project(["x", 0.0], 1.0, ORDER), r"values must be an array of numbers"),
+        (lambda: lob.project(["x", "y"], 1.0, ORDER), r"values must be an array of numbers"),
         (lambda: lob.project([1.0, 0.0], 1.0, ORDER, top=1), r"'1' cannot be on top: '0' is above"),
         (lambda: lob.project([1.0, 0.0], 1.0, ORDER, top=2), r"arm 2 is out of range"),
         (lambda: lob.project([1.0, 0.0], 1.0, ORDER, min_gap=-0.1), r"min_gap must not be"),

@@ -24,7 +24,7 @@ def random_orders(
 ) -> LatentOrders:
     """Distinct random states; density 1 gives total orders."""
     states: dict[bytes, Pairs] = {}
-    for _ in range(50 * n_states):
+    for _ in range(4 * n_states):
         pairs = random_relations(rng, n_arms, density)
         closure = LatentOrders.from_relations(n_arms, [pairs]).precedes
         states.setdefault(closure.tobytes(), pairs)

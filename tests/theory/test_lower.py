@@ -71,7 +71,7 @@ def test_one_total_state_costs_nothing(seed: int) -> None:
     bound = regret_lower_bound(random_means(rng, orders), orders, 1.0)
     assert bound.constant == 0.0
     assert not bound.allocation.any()
-    assert bound.state is bound.top is bound.instance is None
+    assert (bound.state, bound.top, bound.instance) == (None, None, None)
 
 
 def test_two_arms_swapped() -> None:
@@ -80,7 +80,7 @@ def test_two_arms_swapped() -> None:
     assert bound.constant == pytest.approx(4.0)
     np.testing.assert_allclose(bound.allocation, [0.0, 8.0])
     assert (bound.state, bound.top) == (1, 1)
-    np.testing.assert_allclose(bound.instance, [1.0, 1.0])
+    np.testing.assert_array_equal(bound.instance, [1.0, 1.0])
 
 
 # brute force ----------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def test_solution_is_feasible_and_its_instance_binds(seed: int) -> None:
 def test_lb_below_lob_below_mab_on_thousands_of_problems() -> None:
     strict = 0
     for seed in range(2000):
-        orders, means = problem(seed, most_arms=7, most_states=4)
+        orders, means = problem(seed, most_arms=6, most_states=4)
         table = rival_means(np.random.default_rng(seed), orders, means)
         lb = regret_lower_bound(means, orders, 1.0, "lb", table).constant
         lob = regret_lower_bound(means, orders, 1.0).constant
@@ -229,9 +229,8 @@ def test_synthetic_task(m: int, expected: float) -> None:
         assert bound.gap <= 1e-7
         values.append(bound.constant)
         mab = regret_lower_bound(means, orders, 1.0, "mab").constant
-        assert (
-            mab == pytest.approx(2 * (1 / np.arange(1, k)).sum()) == pytest.approx(6.503, abs=1e-3)
-        )
+        assert mab == pytest.approx(2 * (1 / np.arange(1, k)).sum())
+        assert mab == pytest.approx(6.5, abs=0.01)
     error = np.std(values, ddof=1) / np.sqrt(len(values))
     assert abs(np.mean(values) - expected) < 3 * error + 0.005
 

@@ -5,6 +5,7 @@ from lobandits.policies.base import Policy
 from lobandits.policies.duels import DuelState, duels_from_rewards
 from lobandits.policies.explain import Details, Explanation
 from lobandits.policies.families import MeansPolicy, OrderPolicy
+from lobandits.policies.lobts import LobTS, LobTSState
 from lobandits.policies.lobucb import LobUCB, LobUCBState
 from lobandits.policies.mts import MTS
 from lobandits.policies.mucb import MUCB, MUCBState
@@ -25,6 +26,8 @@ __all__ = [
     "Details",
     "DuelState",
     "Explanation",
+    "LobTS",
+    "LobTSState",
     "LobUCB",
     "LobUCBState",
     "MUCBState",

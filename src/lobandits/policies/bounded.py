@@ -39,7 +39,7 @@ class Bounds(NamedTuple):
     """What is known of every user's items since they were last projected."""
 
     bound: FloatArray  # (n_users, n_items)
-    fit: FloatArray  # (n_users, k, n_items): x above
+    fit: FloatArray  # (n_users, n_items, k): x above
     counts: IntArray  # (n_users, k): the plays that the bounds cover
     sums: FloatArray  # (n_users, k): their rewards
 
@@ -49,7 +49,6 @@ class Room(NamedTuple):
 
     mean: FloatArray  # (k,)
     weight: FloatArray  # (k,)
-    fit: FloatArray  # (k,)
     projected: BoolArray  # (n_items,)
     scratch: Scratch
     flow: FloatArray
@@ -70,7 +69,7 @@ def make_items(tables: OrderTables) -> Items:
 def make_room(k: int, n_items: int) -> Room:
     """Allocate the working memory of `losses_on_top`."""
     scratch, flow = make_scratch(k)
-    return Room(np.empty(k), np.empty(k), np.zeros(k), np.empty(n_items, np.bool_), scratch, flow)
+    return Room(np.empty(k), np.empty(k), np.empty(n_items, np.bool_), scratch, flow)
 
 
 @lean
@@ -93,27 +92,27 @@ def catch_up(counts: IntArray, sums: FloatArray, u: int, b: Bounds) -> None:
         new = (sums[u, a] - b.sums[u, a]) / j
         if before == 0:
             for i in range(b.bound.shape[1]):
-                b.fit[u, a, i] = new
+                b.fit[u, i, a] = new
         else:
             old = b.sums[u, a] / before
             step = j / after
             scale = before * step
             for i in range(b.bound.shape[1]):
-                x = b.fit[u, a, i]
+                x = b.fit[u, i, a]
                 b.bound[u, i] += scale * ((old - x) * (2.0 * new - x - old))
-                b.fit[u, a, i] = x + step * (new - x)
+                b.fit[u, i, a] = x + step * (new - x)
         b.counts[u, a] = after
         b.sums[u, a] = sums[u, a]
 
 
 @lean
-def project_item(i: int, top: int, t: OrderTables, row: int, state: int, u: int, b: Bounds, r: Room) -> float:
+def project_item(
+    i: int, top: int, t: OrderTables, row: int, state: int, u: int, b: Bounds, r: Room
+) -> float:
     """Project on item ``i``; its bound becomes exact. Return the loss."""
-    loss = fit_one(r.mean, r.weight, t, row, state, top, r.fit, r.scratch, r.flow)
+    loss = fit_one(r.mean, r.weight, t, row, state, top, b.fit[u, i], r.scratch, r.flow)
     b.bound[u, i] = loss
     r.projected[i] = True
-    for a in range(len(r.fit)):
-        b.fit[u, a, i] = r.fit[a]
     return loss
 
 
@@ -170,9 +169,9 @@ def losses_on_top(
             continue
         best = project_item(i, a, t, row, items.state[row, i], slot, b, r)
         for i in range(lo, hi):
-            if best > 0.0 and not r.projected[i]:
-                if b.bound[slot, i] < best + SLACK * (best + tolerance):
-                    best = min(best, project_item(i, a, t, row, items.state[row, i], slot, b, r))
+            open_ = best > 0.0 and not r.projected[i]
+            if open_ and b.bound[slot, i] < best + SLACK * (best + tolerance):
+                best = min(best, project_item(i, a, t, row, items.state[row, i], slot, b, r))
         out[a] = best
         least = min(least, best)
     return least

@@ -104,7 +104,7 @@ class LobTS(OrderPolicy):
             weights=np.zeros(base.counts.shape),
             projected=np.full(n_users, -1),
             bound=np.zeros((n_users, n_items)),
-            fit=np.zeros((n_users, self.n_arms, n_items)),
+            fit=np.zeros((n_users, n_items, self.n_arms)),
             seen_counts=np.zeros(base.counts.shape, np.int64),
             seen_sums=np.zeros(base.counts.shape),
         )
@@ -158,7 +158,10 @@ class LobTS(OrderPolicy):
             Bounds(state.bound, state.fit, state.seen_counts, state.seen_sums)
             if kept
             else Bounds(
-                np.empty((1, n_items)), np.empty((1, k, n_items)), np.empty((1, k), np.int64), np.empty((1, k))
+                np.empty((1, n_items)),
+                np.empty((1, n_items, k)),
+                np.empty((1, k), np.int64),
+                np.empty((1, k)),
             ),
             kept,
             make_room(k, n_items),
@@ -189,7 +192,7 @@ def project_users(
     reach = -2.0 * variance * np.log(cut)
     for u in range(n):
         plays = counts[u].sum()
-        if 0 <= projected[u] and plays - projected[u] < project_every:
+        if projected[u] >= 0 and plays - projected[u] < project_every:
             continue
         projected[u] = plays
         slot = u if kept else 0

@@ -73,7 +73,7 @@ class LobUCB(OrderPolicy):
     >>> from lobandits.orders import LatentOrders
     >>> policy = LobUCB(LatentOrders.from_rankings([[2, 0, 1], [0, 1, 2]]), sigma=1.0)
     >>> state = policy.start()
-    >>> policy.record(state, arms=[2] * 40 + [0] * 40, rewards=[5.0] * 40 + [1.0] * 40, users=[0] * 80)
+    >>> policy.record(state, arms=[2, 0] * 40, rewards=[5.0, 1.0] * 40, users=[0] * 80)
     >>> policy.probabilities(state)
     array([[0., 0., 1.]])
     """
@@ -130,12 +130,12 @@ class LobUCB(OrderPolicy):
         low, up = np.empty(self.n_arms), np.empty(self.n_arms)
         bounds(state.counts[0], state.sums[0], self.radius * self.sigma**2, low, up)
         precedes = self.orders.precedes.reshape(-1, self.n_arms, self.n_arms)
-        feasible = ~(precedes & (low[None, :] > up[:, None])).any(axis=(1, 2))
+        broken = (precedes & (low[None, :] > up[:, None])).any(axis=(1, 2))
         never = int(state.infeasible[0])
         notes = [f"no state was feasible at {never} refreshes: the orders do not fit this user"]
         return Details(
             arms={"lower": low, "upper": up, "active": state.active[0].astype(np.bool_)},
-            states={"feasible": feasible},
+            states={"feasible": np.logical_not(broken)},
             notes=notes if never else [],
         )
 

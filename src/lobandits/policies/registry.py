@@ -11,6 +11,7 @@ from lobandits._checks import one_of
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.policies.base import Policy
+from lobandits.policies.lobts import LobTS
 from lobandits.policies.lobucb import LobUCB
 from lobandits.policies.mts import MTS
 from lobandits.policies.mucb import MUCB
@@ -18,7 +19,7 @@ from lobandits.policies.toparms import TopArmsUCB
 from lobandits.policies.ts import TS
 from lobandits.policies.ucb import UCB
 
-_CLASSES: tuple[type[Policy], ...] = (UCB, TS, MUCB, MTS, LobUCB, TopArmsUCB)
+_CLASSES: tuple[type[Policy], ...] = (UCB, TS, MUCB, MTS, LobUCB, LobTS, TopArmsUCB)
 POLICIES: Mapping[str, type[Policy]] = MappingProxyType({cls.name: cls for cls in _CLASSES})
 """The class of every policy, by its name."""
 

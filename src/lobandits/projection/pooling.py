@@ -1,7 +1,5 @@
 """Isotonic regression on disjoint chains and forests, by pooling from below."""
 
-import numpy as np
-
 from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits._jit import lean
 from lobandits.projection.scratch import Scratch
@@ -115,10 +113,10 @@ def pool_forest(
     """
     k = sequence.shape[0]
     trees = number_trees(sequence, parent, s)
-    for arm in range(k):
-        s[arm].upper = GONE
+    for b in range(k):
+        s[b].upper = GONE
     for j in range(k - 1, -1, -1):
-        arm = np.int64(sequence[j])
+        arm = int(sequence[j])
         w = weights[arm]
         if w == 0.0:  # what hangs from it now hangs from the arm above
             for b in range(k):

@@ -130,7 +130,7 @@ class Result:
         """Return c of the asymptotic lower bound c log T on regret, for latent orders.
 
         The mean of :func:`lobandits.regret_lower_bound` over the problems of the run's first
-        users, at most 50.
+        users, at most 50. It is for Gaussian rewards of the problems' sigma.
         """
         from lobandits.simulation.report import BOUND_USERS, mean_lower_bound
 

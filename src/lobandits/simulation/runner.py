@@ -105,7 +105,7 @@ class Lane:
         except (Stopped, SimulationError):
             raise
         except Exception as error:
-            what = f"{type(error).__name__}: {error}"
+            what = f"{type(error).__name__}: {error}".splitlines()[0]
             raise SimulationError(self.label, self._guilty(), self.now + 1, what) from error
         sum_up_blocks(regret, outcome.totals, outcome.blocks, start, BLOCK)
         if outcome.regret.size:

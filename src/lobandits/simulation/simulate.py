@@ -22,7 +22,9 @@ from lobandits.simulation.specs import Spec, describe, label_specs, share
 from lobandits.simulation.streams import BLOCK
 
 LARGEST_CHUNK = 512
+"""Users of a chunk, at most: more would not make a round's share of Python any smaller."""
 LARGEST_TABLE = 2**22
+"""Numbers that a chunk may hold for all its users."""
 
 
 def simulate(
@@ -95,7 +97,8 @@ def simulate(
         keep=one_of("keep", keep, ("all", "mean")),
     )
     check_picklable(executor, run.specs)
-    workers = whole("workers", os.cpu_count() or 1 if workers is None else workers)
+    workers = whole("workers", (os.cpu_count() or 1) if workers is None else workers)
+    chunk_size = None if chunk_size is None else whole("chunk_size", chunk_size)
     began = time.perf_counter()
     collector = Collector(run.specs, run.horizon, run.n_users, run.keep == "all")
     try:
@@ -133,11 +136,14 @@ class _Run:
         return self.n_users * self.horizon * len(self.specs)
 
     def warm_up(self) -> int:
-        """Play two rounds of one block: compile, fail early; return n_states * n_arms."""
+        """Play two rounds of one block: compile, fail early; return numbers held per user.
+
+        These are the orders or means of all states, or the moments of regret.
+        """
         n = min(BLOCK, self.n_users)
         run_chunk(self.chunk(0, n, rounds=min(2, self.horizon)))
         orders = self.env.sample(n, self.seed).orders
-        return orders.n_states * orders.n_arms
+        return max(orders.n_states * orders.n_arms, len(self.specs) * self.horizon // 2)
 
     def chunks(self, size: int) -> Iterator[Chunk]:
         for first in range(0, self.n_users, size):
@@ -165,13 +171,13 @@ def _checked_env(env: Environment) -> Environment:
     return env
 
 
-def _chunk_size(table: int, n_users: int, workers: int, wanted: int | None) -> int:
+def _chunk_size(numbers: int, n_users: int, workers: int, wanted: int | None) -> int:
     """Return a multiple of 8 that shares the users evenly and bounds each chunk's memory.
 
-    ``table`` numbers are held for each user: the orders or means of all states.
+    ``numbers`` are held for each user.
     """
     if wanted is not None:
-        return -(-whole("chunk_size", wanted) // BLOCK) * BLOCK
-    most = max(BLOCK, min(LARGEST_CHUNK, LARGEST_TABLE // table))
+        return -(-wanted // BLOCK) * BLOCK
+    most = max(BLOCK, min(LARGEST_CHUNK, LARGEST_TABLE // numbers))
     turns = -(-n_users // (most * workers))
     return -(-n_users // (workers * turns * BLOCK)) * BLOCK

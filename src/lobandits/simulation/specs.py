@@ -1,10 +1,12 @@
 """Which policies a run compares: labels, and how each policy is made for some users."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from typing import Any, cast
 
 import numpy as np
 
+from lobandits._checks import one_of
 from lobandits.errors import LobInputError
 from lobandits.policies import POLICIES, Policy, make_policy
 from lobandits.simulation.problems import Problems
@@ -46,8 +48,6 @@ def _check(label: object, spec: object) -> None:
     if not isinstance(label, str) or not label or label in RESERVED:
         raise LobInputError(f"{label!r} cannot label a policy; use any string but 'user', 'round'")
     if isinstance(spec, str):
-        from lobandits._checks import one_of
-
         one_of("policy", spec, tuple(POLICIES))
     elif not isinstance(spec, Policy) and not callable(spec):
         raise LobInputError(f"policy {label!r} must be a name, a policy or a function: {spec!r}")
@@ -85,6 +85,7 @@ def build(label: str, spec: Spec, problems: Problems, horizon: int) -> Policy:
 
 
 def _by_name(name: str, problems: Problems, horizon: int) -> Policy:
-    if problems.state_means is None and name in ("mts", "mucb"):
+    parameters = {field.name for field in fields(cast("Any", POLICIES[name]))}
+    if problems.state_means is None and "state_means" in parameters:
         raise LobInputError(f"{name} needs the means of states; give the problems state_means")
     return make_policy(name, cast("Any", problems), horizon=horizon)

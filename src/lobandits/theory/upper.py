@@ -158,7 +158,7 @@ def toparms_regret_bound(
     upper = 2 * (log_t + math.sqrt(math.pi * log_t) + 1)
     lower = 1 / (2 * math.log(2)) + math.log(log_t / math.log(2)) if rounds > 1 else 0.0
     leading = std * std * (math.cbrt(upper) + math.cbrt(lower)) ** 3
-    worst = 2 * math.sqrt(np.count_nonzero(played) * rounds * leading)
+    worst = 2 * math.sqrt(int(np.count_nonzero(played)) * rounds * leading)
     return _bound("toparms", rounds, orders, gaps, leading, float(2 * played.sum()), worst)
 
 
@@ -169,6 +169,8 @@ def _checked(
     mu = checked_means(means, orders)
     require_state(mu, orders)
     rounds = whole("horizon", horizon)
+    if rounds > 1e300:
+        raise LobInputError("horizon must not exceed 1e300")
     return mu.max() - mu, positive("sigma", sigma), rounds
 
 
