@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.orders import naive
 
 from lobandits import PartialOrder
-from lobandits.orders import CHAINS, DAG, FOREST, LatentOrders, OrderTables
+from lobandits.orders import CHAINS, DAG, FOREST, TOTAL, LatentOrders, OrderTables
 
 
 def tables_of(k: int, pairs: list[naive.Pair]) -> OrderTables:
@@ -30,7 +30,7 @@ def check_one_state(k: int, pairs: list[naive.Pair]) -> OrderTables:
     assert sorted(sequence) == list(range(k))
     assert all(sequence.index(a) < sequence.index(b) for a, b in above)
     links = {(sequence[j - 1], sequence[j]) for j in np.flatnonzero(tables.linked[0, 0])}
-    assert links == (direct if kind == CHAINS else set())
+    assert links == (direct if kind in (TOTAL, CHAINS) else set())
     if kind == DAG:
         assert naive.pairs_of(tables.above[0, 0]) == above
     else:
@@ -46,14 +46,14 @@ def test_any_order(pairs: list[naive.Pair]) -> None:
 @given(naive.chain_pairs(7))
 def test_chains(pairs: list[naive.Pair]) -> None:
     tables = check_one_state(7, pairs)
-    assert tables.kind[0, 0] == CHAINS
+    assert tables.kind[0, 0] in (TOTAL, CHAINS)
     heads = tables.sequence[0, 0][~tables.linked[0, 0]]
     assert (np.diff(heads.astype(int)) > 0).all()
 
 
 @given(naive.forest_pairs(7))
 def test_forests(pairs: list[naive.Pair]) -> None:
-    assert check_one_state(7, pairs).kind[0, 0] in (CHAINS, FOREST)
+    assert check_one_state(7, pairs).kind[0, 0] in (TOTAL, CHAINS, FOREST)
 
 
 @given(st.permutations(range(6)))
@@ -68,7 +68,7 @@ def test_a_total_order_is_its_ranking(ranking: list[int]) -> None:
     [
         ([], CHAINS),
         ([(0, 1), (2, 3)], CHAINS),
-        ([(0, 1), (1, 2), (0, 2), (2, 3)], CHAINS),
+        ([(0, 1), (1, 2), (0, 2), (2, 3)], TOTAL),
         ([(0, 1), (0, 2)], FOREST),
         ([(1, 0), (2, 0)], DAG),
         ([(0, 1), (0, 2), (1, 3), (2, 3)], DAG),
@@ -80,7 +80,7 @@ def test_kinds(pairs: list[naive.Pair], kind: int) -> None:
 
 def test_one_dag_brings_the_closures_of_all_states() -> None:
     orders = LatentOrders.from_relations(3, [[(0, 1), (1, 2)], [(0, 2), (1, 2)], [(0, 1), (0, 2)]])
-    assert orders.tables.kind.tolist() == [[CHAINS, DAG, FOREST]]
+    assert orders.tables.kind.tolist() == [[TOTAL, DAG, FOREST]]
     np.testing.assert_array_equal(orders.tables.above[0], orders.precedes)
     np.testing.assert_array_equal(orders.tables.parent[0], [[-1, 0, 1], [-1, -1, -2], [-1, 0, 0]])
 

@@ -1,11 +1,12 @@
 """The command ``lob bound``: how hard one user is, with and without the orders."""
 
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lobandits.errors import LobError, LobInputError
+from lobandits.cli.values import checked_suffix, save_picture
+from lobandits.errors import LobInputError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from lobandits.orders import LatentOrders
     from lobandits.theory import LowerBound
 
+PICTURES = (".png", ".pdf", ".svg")
 KNOWN = {"lb": "each state's means", "lob": "each state's order", "mab": "nothing"}
 
 
@@ -56,46 +58,33 @@ def bound(
     The table of arms shows which ones are worth playing for information, and
     the closest confusing instance: means that some state allows, with another
     best arm, and that are the hardest to tell from this user's.
+
+    Example: lob bound orders.json --means 4.1,3.9,2.5 --horizon 500
     """
-    try:
-        _run(orders, means, sigma, state_means, horizon, plot)
-    except LobError as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(2) from None
-
-
-def _run(
-    path: Path,
-    means: str,
-    sigma: float,
-    state_means: Path | None,
-    horizon: int | None,
-    plot: Path | None,
-) -> None:
-    """Read, solve, print and draw."""
     from rich.console import Console
 
     from lobandits.orders import LatentOrders
     from lobandits.theory import regret_lower_bound
 
-    console = Console(highlight=False)
-    orders = LatentOrders.load(path)
-    mu = _parse_means(means, orders.arms)
-    lob = regret_lower_bound(mu, orders, sigma, "lob")
-    bounds = [lob, regret_lower_bound(mu, orders, sigma, "mab")]
+    if plot is not None:
+        checked_suffix("--plot", plot, PICTURES)
+    states = LatentOrders.load(orders)
+    mu = _parse_means(means, states.arms)
+    lob = regret_lower_bound(mu, states, sigma, "lob")
+    bounds = [lob, regret_lower_bound(mu, states, sigma, "mab")]
     lines = []
     if state_means is not None:
         table = _read_table(state_means)
         try:
-            bounds.insert(0, regret_lower_bound(mu, orders, sigma, "lb", table))
+            bounds.insert(0, regret_lower_bound(mu, states, sigma, "lb", table))
         except LobInputError as error:
             lines.append(f"No LB bound: {error}")
     lines += _lessons(bounds, lob)
     if horizon is not None:
-        lines.append(_guarantees(mu, orders, sigma, horizon))
+        lines.append(_guarantees(mu, states, sigma, horizon))
     if plot is not None:
-        _draw(bounds, lob, plot)
-        lines.append(f"Wrote {plot}")
+        lines.append(f"Wrote {_draw(bounds, lob, plot)}")
+    console = Console(highlight=False)
     console.print(_bounds_table(bounds, horizon))
     console.print(_arms_table(lob, bounds[-1]))
     console.print("\n".join(lines), markup=False, soft_wrap=True)
@@ -216,20 +205,9 @@ def _guarantees(mu: list[float], orders: "LatentOrders", sigma: float, horizon: 
     )
 
 
-def _draw(bounds: "list[LowerBound]", lob: "LowerBound", path: Path) -> None:
+def _draw(bounds: "list[LowerBound]", lob: "LowerBound", path: Path) -> Path:
     """Write the figure, the LOB bound first."""
-    from lobandits._files import write_atomic
     from lobandits.theory.plot import plot_bounds
 
-    figure = plot_bounds([lob, *(item for item in bounds if item is not lob)])
-    kind = path.suffix.lstrip(".").lower() or "png"
-
-    def write(file: IO[bytes]) -> None:
-        figure.savefig(file, format=kind, dpi=150)
-
-    try:
-        write_atomic(path, write)
-    except OSError as error:
-        raise LobInputError(f"cannot write {path}: {error.strerror or error}") from None
-    except ValueError as error:
-        raise LobInputError(f"cannot draw {path}: {error}") from None
+    others = [item for item in bounds if item is not lob]
+    return save_picture(plot_bounds([lob, *others]), path)

@@ -2,7 +2,16 @@
 
 from lobandits.orders.latent import LatentOrders
 from lobandits.orders.partial import PartialOrder
-from lobandits.orders.tables import CHAINS, DAG, FOREST, OrderTables
+from lobandits.orders.tables import CHAINS, DAG, FOREST, TOTAL, OrderTables
 from lobandits.orders.users import UserOrders
 
-__all__ = ["CHAINS", "DAG", "FOREST", "LatentOrders", "OrderTables", "PartialOrder", "UserOrders"]
+__all__ = [
+    "CHAINS",
+    "DAG",
+    "FOREST",
+    "TOTAL",
+    "LatentOrders",
+    "OrderTables",
+    "PartialOrder",
+    "UserOrders",
+]

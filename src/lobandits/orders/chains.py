@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lobandits._checks import BoolArray, FloatArray, fraction
 from lobandits.orders.immutable import read_only
-from lobandits.orders.tables import CHAINS, OrderTables
+from lobandits.orders.tables import CHAINS, TOTAL, OrderTables
 
 T = TypeVar("T", bound=np.generic)
 
@@ -53,7 +53,7 @@ def chain_tables(sequence: NDArray[np.uint32], linked: BoolArray) -> OrderTables
         sequence=read_only(sequence),
         linked=read_only(linked),
         parent=read_only(parent),
-        kind=read_only(np.full(sequence.shape[:2], CHAINS, dtype=np.int8)),
+        kind=read_only(np.where(linked[..., 1:].all(axis=-1), TOTAL, CHAINS).astype(np.int8)),
         above=read_only(np.zeros((len(sequence), 0, 0, 0), dtype=np.bool_)),
         maximal=read_only(parent == -1),
     )

@@ -9,11 +9,13 @@ from lobandits._checks import BoolArray
 from lobandits.orders.graph import reduction
 from lobandits.orders.immutable import read_only
 
-CHAINS = 0
-"""Disjoint chains: every arm has at most one direct upper and one direct lower neighbour."""
-FOREST = 1
+TOTAL = 0
+"""One chain of all arms."""
+CHAINS = 1
+"""Several disjoint chains: every arm has at most one direct upper and one direct lower neighbour."""
+FOREST = 2
 """Every arm has at most one direct upper neighbour."""
-DAG = 2
+DAG = 3
 """Some arm has several direct upper neighbours."""
 
 
@@ -26,12 +28,12 @@ class OrderTables(NamedTuple):
         A linear extension, best arm first. The arms of a chain stand together, and chains
         follow each other by the number of their best arm; a total order is its ranking.
     linked : bool (u, m, k)
-        By position, for `CHAINS`: ``sequence[j]`` is directly below ``sequence[j - 1]``.
+        By position, for `TOTAL` and `CHAINS`: ``sequence[j]`` is directly below ``sequence[j - 1]``.
         All False for other kinds.
     parent : int32 (u, m, k)
         By arm: the arm directly above it, -1 if there is none, -2 if there are several.
     kind : int8 (u, m)
-        `CHAINS`, `FOREST` or `DAG`.
+        `TOTAL`, `CHAINS`, `FOREST` or `DAG`.
     above : bool (u, m, k, k)
         The transitive closure if any state is a `DAG`; else of shape (u, 0, 0, 0).
     maximal : bool (u, m, k)
@@ -78,7 +80,8 @@ def make_tables(above: BoolArray) -> OrderTables:
     key = np.where(chains[..., None], head * k, 0) + height
     sequence = key.argsort(axis=-1, kind="stable")
     linked = chains[..., None] & ~np.take_along_axis(maximal, sequence, axis=-1)
-    kind = np.where(chains, CHAINS, np.where(forest, FOREST, DAG))
+    total = chains & (maximal.sum(axis=-1) == 1)
+    kind = np.select([total, chains, forest], [TOTAL, CHAINS, FOREST], DAG)
     return OrderTables(
         sequence=read_only(sequence.astype(np.uint32)),
         linked=read_only(linked),

@@ -181,7 +181,7 @@ def _closures(tables: OrderTables) -> BoolArray:
     """Return the closures (u, m, k, k) that the tables describe."""
     if tables.above.size:
         return tables.above
-    if (tables.kind == CHAINS).all():
+    if (tables.kind <= CHAINS).all():
         return chain_closure(tables.sequence, tables.linked)
     return closure(tables.parent[..., None, :] == np.arange(tables.parent.shape[-1])[:, None])
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from lobandits._checks import FloatArray, IntArray
 from lobandits._jit import lean
-from lobandits.orders import CHAINS, DAG, OrderTables
+from lobandits.orders import CHAINS, DAG, TOTAL, OrderTables
+from lobandits.projection.chain import fill_chain, pool_chain
 from lobandits.projection.mincut import split_dag
 from lobandits.projection.pooling import (
     fill_chains,
@@ -31,7 +32,9 @@ def pool(
 ) -> tuple[int, int]:
     """Pool chains or a forest; return how many blocks and how many trees."""
     if t.kind[u, state] == CHAINS:
-        return pool_chains(values, weights, t.sequence[u, state], t.linked[u, state], s)
+        counts = pool_chains(values, weights, t.sequence[u, state], t.linked[u, state], s)
+        settle_chains(values, weights, counts[0], s)
+        return counts
     return pool_forest(values, weights, t.sequence[u, state], t.parent[u, state], s)
 
 
@@ -53,9 +56,11 @@ def fit_one(
     """
     if t.kind[u, state] == DAG:
         return split_dag(values, weights, t.above[u, state], top, fit, s, flow)
+    if t.kind[u, state] == TOTAL:
+        n, loss = pool_chain(values, weights, t.sequence[u, state], s)
+        fill_chain(values, weights, t.sequence[u, state], n, fit, s)
+        return loss
     n, trees = pool(values, weights, t, u, state, s)
-    if t.kind[u, state] == CHAINS:
-        settle_chains(values, weights, n, s)
     cap = np.inf
     loss = 0.0
     raised = -1
@@ -159,15 +164,10 @@ def losses_of_tops(
 ) -> None:
     """Fill ``out[i, state]`` for chains or a forest: all roots share the pooling."""
     n, trees = pool(values, weights, t, u, state, s)
-    if trees == 1:
-        out[i, state, s[0].root] = s[0].loss
-    else:
-        if t.kind[u, state] == CHAINS:
-            settle_chains(values, weights, n, s)
-        rank_blocks(n, s)
-        for tree in range(trees):
-            arm = s[tree].root
-            out[i, state, arm] = raise_top(n, trees, arm, values[arm], weights[arm], s)[1]
+    rank_blocks(n, s)
+    for tree in range(trees):
+        arm = s[tree].root
+        out[i, state, arm] = raise_top(n, trees, arm, values[arm], weights[arm], s)[1]
 
 
 @lean
@@ -189,10 +189,13 @@ def losses_rows(
         u = i if t.maximal.shape[0] > 1 else 0
         y, w = values[i], weights[i]
         for state in range(m):
-            if t.kind[u, state] != DAG:
+            if t.kind[u, state] == TOTAL:
+                best = t.sequence[u, state, 0]
+                out[i, state, best] = pool_chain(y, w, t.sequence[u, state], s)[1]
+            elif t.kind[u, state] != DAG:
                 losses_of_tops(y, w, t, u, state, i, out, s)
-                continue
-            above = t.above[u, state]
-            for arm in range(k):
-                if t.maximal[u, state, arm]:
-                    out[i, state, arm] = split_dag(y, w, above, arm, fit, s, flow)
+            else:
+                above = t.above[u, state]
+                for arm in range(k):
+                    if t.maximal[u, state, arm]:
+                        out[i, state, arm] = split_dag(y, w, above, arm, fit, s, flow)
