@@ -1,9 +1,11 @@
 """The decorators behind every compiled kernel."""
 
+import hashlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from numba import njit
+from numba import config, njit
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -27,10 +29,30 @@ def lean(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _compiled(function: Callable[P, R], **options: bool) -> Callable[P, R]:
+    folder = config.CACHE_DIR
+    config.CACHE_DIR = str(Path(folder) / _CACHE if folder else _PACKAGE / "__pycache__" / _CACHE)
     try:
         compiled: Callable[P, R] = njit(cache=True, nogil=True, error_model="numpy", **options)(
             function
         )
     except RuntimeError:  # Numba found no folder that it may write to
         compiled = njit(nogil=True, error_model="numpy", **options)(function)
+    finally:
+        config.CACHE_DIR = folder
     return compiled
+
+
+def _cache_name() -> str:
+    """Return a folder name that changes with any source of the package.
+
+    A cached kernel contains the kernels that it calls, and Numba does not notice when those
+    change in another file.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return f"kernels-{digest.hexdigest()[:16]}"
+
+
+_PACKAGE = Path(__file__).parent
+_CACHE = _cache_name()

@@ -167,7 +167,7 @@ def test_any_object_that_samples_is_an_environment_and_chunks_are_bounded() -> N
 
 
 def test_chunks_share_the_users_evenly() -> None:
-    from lobandits.simulation.simulate import _chunk_size
+    from lobandits.simulation.run import _chunk_size
 
     assert _chunk_size(225, 200, 2, None) == 104
     assert _chunk_size(225, 1100, 2, None) == 280

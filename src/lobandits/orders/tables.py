@@ -12,7 +12,7 @@ from lobandits.orders.immutable import read_only
 TOTAL = 0
 """One chain of all arms."""
 CHAINS = 1
-"""Several disjoint chains: every arm has at most one direct upper and one direct lower neighbour."""
+"""Several chains: every arm has at most one direct upper and one direct lower neighbour."""
 FOREST = 2
 """Every arm has at most one direct upper neighbour."""
 DAG = 3
@@ -28,8 +28,8 @@ class OrderTables(NamedTuple):
         A linear extension, best arm first. The arms of a chain stand together, and chains
         follow each other by the number of their best arm; a total order is its ranking.
     linked : bool (u, m, k)
-        By position, for `TOTAL` and `CHAINS`: ``sequence[j]`` is directly below ``sequence[j - 1]``.
-        All False for other kinds.
+        By position, for `TOTAL` and `CHAINS`: ``sequence[j]`` is directly below
+        ``sequence[j - 1]``. All False for other kinds.
     parent : int32 (u, m, k)
         By arm: the arm directly above it, -1 if there is none, -2 if there are several.
     kind : int8 (u, m)

@@ -5,7 +5,7 @@ from lobandits.simulation.fixed import FixedProblems
 from lobandits.simulation.moments import Curve
 from lobandits.simulation.problems import Environment, Problems
 from lobandits.simulation.result import Difference, Result
-from lobandits.simulation.simulate import simulate
+from lobandits.simulation.run import simulate
 from lobandits.simulation.synthetic import Synthetic
 
 __all__ = [
