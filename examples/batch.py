@@ -1,11 +1,13 @@
 """Ten thousand users at once: the same calls as for one, on arrays with a user axis.
 
-Rewards may come late, for any users and in any order; states of the same users can be merged.
+Each user has one of twenty orders, and a scale and a shift of their own. Rewards may also come
+late, for any users and in any order; statistics of the same users can be merged.
 """
 
 import time
 
 import numpy as np
+from numpy.typing import NDArray
 
 import lobandits as lob
 
@@ -15,8 +17,7 @@ N_USERS, N_ARMS, N_STATES, ROUNDS = 10_000, 12, 20, 50
 def main() -> None:
     rng = np.random.default_rng(0)
     orders = lob.LatentOrders.from_rankings([rng.permutation(N_ARMS) for _ in range(N_STATES)])
-    means = user_means(orders, rng)
-    everyone = np.arange(N_USERS)
+    means, everyone = user_means(orders, rng), np.arange(N_USERS)
     policy = lob.LobTS(orders, sigma=1.0)
     state = policy.start(N_USERS)
     policy.choose(state, rng)  # compiles on first use
@@ -24,21 +25,19 @@ def main() -> None:
     began = time.perf_counter()
     for t in range(1, ROUNDS + 1):
         arms = policy.choose(state, rng)
-        rewards = rng.normal(means[everyone, arms], 1.0)
-        policy.record(state, arms, rewards)
-        if t in (1, 2, 5, 10, 20, 50):
-            best = np.mean(arms == means.argmax(axis=1))
-            print(f"round {t:2d}: {best:4.0%} of {N_USERS:,} users get their best arm")
-    spent = time.perf_counter() - began
-    print(f"{N_USERS * ROUNDS:,} decisions in {spent:.1f} s")
+        policy.record(state, arms, rng.normal(means[everyone, arms], 1.0))
+        if t in (1, 5, 10, 20, 50):
+            right = np.mean(arms == means.argmax(axis=1))
+            print(f"round {t:2d}: {right:3.0%} of {N_USERS:,} users get their best arm")
+    print(f"{N_USERS * ROUNDS:,} decisions in {time.perf_counter() - began:.1f} s")
 
-    late = policy.start(N_USERS)  # rewards that another machine recorded
+    late = policy.start(N_USERS)  # rewards that somebody else recorded
     policy.record(late, arms=[0, 3, 0], rewards=[4.0, 1.5, 4.5], users=[7, 42, 7])
     print("after a merge, user 7 has", state.merge(late).plays[7], "rewards")
 
 
-def user_means(orders: lob.LatentOrders, rng: np.random.Generator) -> np.ndarray:
-    """Return means (n_users, n_arms): each user has an order, a scale and a shift of their own."""
+def user_means(orders: lob.LatentOrders, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return means (n_users, n_arms) in which every user keeps the order of a random state."""
     rankings = np.array([order.ranking for order in orders])[rng.integers(N_STATES, size=N_USERS)]
     means = np.empty(rankings.shape)
     np.put_along_axis(means, rankings, np.linspace(5.0, 1.0, N_ARMS)[None], axis=1)

@@ -1,8 +1,10 @@
 """Orders of your own: partial ones, from relations; drawn, saved, and used.
 
-Four ways to remind a patient. Past patients fall into three groups; of some groups only a few
-relations are certain, and what is not said stays open.
+Four ways to remind a patient, scored by the patient. Of three groups of past patients only some
+relations are certain; what is not said stays open. Writes orders.json and orders.png.
 """
+
+import numpy as np
 
 import lobandits as lob
 
@@ -12,23 +14,24 @@ GROUPS = [
     [("call", "app"), ("call", "text"), ("letter", "app")],
     [("text", "app"), ("text", "call")],
 ]
+SCORES = {"app": 1.5, "call": 4.5, "letter": 2.5, "text": 2.0}  # the new patient's, unknown
 
 
 def main() -> None:
     orders = lob.LatentOrders.from_relations(len(ARMS), GROUPS, arms=ARMS)
     print(orders, end="\n\n")
-    tops = ", ".join(arm for arm, on_top in zip(orders.arms, orders.tops, strict=True) if on_top)
-    print("can be best:", tops)
-    print("groups that contradict each other:\n", orders.incompatible().astype(int), sep="")
+    for group, order in enumerate(orders):
+        tops = [arm for arm, top in zip(order.arms, order.maximal, strict=True) if top]
+        print(f"group {group}: the best is", " or ".join(tops))
     orders.save("orders.json")
     orders.plot().savefig("orders.png", dpi=150)
 
-    policy = lob.LobUCB(lob.LatentOrders.load("orders.json"), sigma=0.3)
-    state = policy.start()
-    arms = [orders.arms.index(name) for name in ["call", "text", "app", "call", "text"] * 8]
-    answered = [0.8, 0.3, 0.2, 0.9, 0.4] * 8
-    policy.record(state, arms, answered, users=0)
-    print(f"\n{policy.explain(state)}")
+    agent = lob.Agent(lob.LobUCB(lob.LatentOrders.load("orders.json"), sigma=0.5), seed=0)
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        arm = agent.choose()
+        agent.record(arm, rng.normal(SCORES[arm], 0.5))
+    print(f"\n{agent.explain()}")
     print("\nwrote orders.json and orders.png")
 
 

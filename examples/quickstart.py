@@ -1,7 +1,7 @@
 """One new user: choose, record, explain, save and load.
 
 Three groups of past users rank four genres differently. We know the rankings, not how this
-user rates; twenty ratings are enough to tell which group she belongs to.
+user rates; twenty ratings tell which group this one resembles.
 """
 
 import numpy as np

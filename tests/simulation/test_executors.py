@@ -29,7 +29,8 @@ def test_processes_give_the_same_bits(threads: Result) -> None:
             ENV, POLICIES_BY_LABEL, 40, 30, 1, workers=2, executor=pool, progress=False
         )
         mean = simulate(ENV, POLICIES_BY_LABEL, 40, 30, 1, executor=pool, keep="mean", chunk_size=8)
-        with pytest.raises(SimulationError, match="policy 'constant', user 3, round 5") as failure:
+        words = r"policy 'constant', user (3|11|19|27), round 5"  # whichever chunk fails first
+        with pytest.raises(SimulationError, match=words) as failure:
             simulate(fixed(), [Constant(4, since=5, guilty=3)], 9, 30, executor=pool, chunk_size=8)
     assert same(result, threads)
     for label in threads.policies:
