@@ -32,6 +32,7 @@ class Items(NamedTuple):
     """All pairs of a state and a maximal arm, grouped by arm; u = 1 where users share them."""
 
     state: IntArray  # (u, n_items)
+    arm: IntArray  # (u, n_items)
     first: IntArray  # (u, k + 1): the items of arm a are first[a] ... first[a + 1] - 1
 
 
@@ -60,10 +61,22 @@ def make_items(tables: OrderTables) -> Items:
     per_arm = maximal.sum(axis=2)
     first = np.concatenate([np.zeros((len(maximal), 1), np.int64), per_arm.cumsum(axis=1)], axis=1)
     state = np.zeros((len(maximal), int(first[:, -1].max())), np.int64)
-    user, _, which = np.nonzero(maximal)
+    arm = np.zeros_like(state)
+    user, top, which = np.nonzero(maximal)
     place = np.arange(len(user)) - np.concatenate([[0], first[:, -1].cumsum()[:-1]])[user]
     state[user, place] = which
-    return Items(state, np.ascontiguousarray(first))
+    arm[user, place] = top
+    return Items(state, arm, np.ascontiguousarray(first))
+
+
+def make_bounds(n_users: int, k: int, n_items: int) -> Bounds:
+    """Return the bounds of users without rewards."""
+    return Bounds(
+        bound=np.zeros((n_users, n_items)),
+        fit=np.zeros((n_users, n_items, k)),
+        counts=np.zeros((n_users, k), np.int64),
+        sums=np.zeros((n_users, k)),
+    )
 
 
 def make_room(k: int, n_items: int) -> Room:
@@ -107,21 +120,24 @@ def catch_up(counts: IntArray, sums: FloatArray, u: int, b: Bounds) -> None:
 
 @lean
 def project_item(
-    i: int, top: int, t: OrderTables, row: int, state: int, u: int, b: Bounds, r: Room
+    i: int, t: OrderTables, items: Items, row: int, slot: int, b: Bounds, r: Room
 ) -> float:
-    """Project on item ``i``; its bound becomes exact. Return the loss."""
-    loss = fit_one(r.mean, r.weight, t, row, state, top, b.fit[u, i], r.scratch, r.flow)
-    b.bound[u, i] = loss
-    r.projected[i] = True
-    return loss
+    """Project on item ``i``, unless that is done; its bound is then exact: return it."""
+    if not r.projected[i]:
+        state, top = items.state[row, i], items.arm[row, i]
+        b.bound[slot, i] = fit_one(
+            r.mean, r.weight, t, row, state, top, b.fit[slot, i], r.scratch, r.flow
+        )
+        r.projected[i] = True
+    return float(b.bound[slot, i])
 
 
 @lean
-def lowest(u: int, lo: int, hi: int, b: Bounds) -> int:
+def lowest(slot: int, lo: int, hi: int, b: Bounds) -> int:
     """Return the item from ``lo`` to ``hi`` with the lowest bound."""
     best = lo
     for i in range(lo + 1, hi):
-        if b.bound[u, i] < b.bound[u, best]:
+        if b.bound[slot, i] < b.bound[slot, best]:
             best = i
     return best
 
@@ -146,32 +162,24 @@ def losses_on_top(
     with the lowest bound is projected first, the others only if their bounds are lower.
     """
     row = u if len(items.first) > 1 else 0
-    for a in range(len(out)):
+    k = len(out)
+    for a in range(k):
         r.weight[a] = counts[u, a]
         r.mean[a] = sums[u, a] / counts[u, a] if counts[u, a] > 0 else 0.0
         out[a] = np.inf
-    n_items = items.first[row, len(out)]
+    n_items = items.first[row, k]
     for i in range(n_items):
         r.projected[i] = False
-    start = lowest(slot, 0, n_items, b)
-    least = np.inf
-    for turn in range(len(out) + 1):  # the arm that leads by its bound, then all arms
-        a = turn - 1
-        if turn == 0:
-            a = 0
-            while items.first[row, a + 1] <= start:
-                a += 1
+    least = project_item(lowest(slot, 0, n_items, b), t, items, row, slot, b, r)
+    for a in range(k):
         lo, hi = items.first[row, a], items.first[row, a + 1]
-        if lo == hi or (turn > 0 and out[a] < np.inf):
+        first = lowest(slot, lo, hi, b)
+        if lo == hi or b.bound[slot, first] > least + reach:
             continue
-        i = lowest(slot, lo, hi, b)
-        if b.bound[slot, i] > least + reach:
-            continue
-        best = project_item(i, a, t, row, items.state[row, i], slot, b, r)
+        best = project_item(first, t, items, row, slot, b, r)
         for i in range(lo, hi):
-            open_ = best > 0.0 and not r.projected[i]
-            if open_ and b.bound[slot, i] < best + SLACK * (best + tolerance):
-                best = min(best, project_item(i, a, t, row, items.state[row, i], slot, b, r))
+            if best > 0.0 and b.bound[slot, i] < best + SLACK * (best + tolerance):
+                best = min(best, project_item(i, t, items, row, slot, b, r))
         out[a] = best
         least = min(least, best)
     return least

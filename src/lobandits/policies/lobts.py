@@ -14,6 +14,7 @@ from lobandits.policies.bounded import (
     Room,
     catch_up,
     losses_on_top,
+    make_bounds,
     make_items,
     make_room,
 )
@@ -97,16 +98,17 @@ class LobTS(OrderPolicy):
         n_items = self._items_of_orders.state.shape[1]
         if n_users * n_items * self.n_arms > CACHE_LIMIT:
             n_items = 0
+        bounds = make_bounds(n_users, self.n_arms, n_items)
         return LobTSState(
             counts=base.counts,
             sums=base.sums,
             carries=base.carries,
             weights=np.zeros(base.counts.shape),
             projected=np.full(n_users, -1),
-            bound=np.zeros((n_users, n_items)),
-            fit=np.zeros((n_users, n_items, self.n_arms)),
-            seen_counts=np.zeros(base.counts.shape, np.int64),
-            seen_sums=np.zeros(base.counts.shape),
+            bound=bounds.bound,
+            fit=bounds.fit,
+            seen_counts=bounds.counts,
+            seen_sums=bounds.sums,
         )
 
     @cached_property
@@ -147,7 +149,10 @@ class LobTS(OrderPolicy):
         items = self._items_of_orders
         n_items = items.state.shape[1]
         kept = state.bound.shape[1] > 0
-        k = self.n_arms
+        if kept:
+            bounds = Bounds(state.bound, state.fit, state.seen_counts, state.seen_sums)
+        else:
+            bounds = make_bounds(1, self.n_arms, n_items)
         project_users(
             state.counts,
             state.sums,
@@ -155,16 +160,9 @@ class LobTS(OrderPolicy):
             state.projected,
             self.orders.tables,
             items,
-            Bounds(state.bound, state.fit, state.seen_counts, state.seen_sums)
-            if kept
-            else Bounds(
-                np.empty((1, n_items)),
-                np.empty((1, n_items, k)),
-                np.empty((1, k), np.int64),
-                np.empty((1, k)),
-            ),
+            bounds,
             kept,
-            make_room(k, n_items),
+            make_room(self.n_arms, n_items),
             self.project_every,
             self.sigma**2,
             CUT,
@@ -187,7 +185,10 @@ def project_users(
     variance: float,
     cut: float,
 ) -> None:
-    """Bring up to date the weights of the users whose last projection is too long ago."""
+    """Bring up to date the weights of the users whose last projection is too long ago.
+
+    Bounds that are not ``kept`` start from 0 for every user: then all items are projected.
+    """
     n, k = counts.shape
     reach = -2.0 * variance * np.log(cut)
     for u in range(n):
