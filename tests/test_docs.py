@@ -1,0 +1,142 @@
+"""The documents against the code: blocks run, commands and options exist, links lead somewhere."""
+
+import doctest
+import re
+import shlex
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import pytest
+import typer
+
+import lobandits as lob
+from lobandits.cli import app
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
+COMMAND: Any = cast("Any", typer.main.get_command(app))
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+class Block(NamedTuple):
+    """A fenced block; ``after`` is its distance from the end of the block before."""
+
+    language: str
+    text: str
+    line: int
+    after: str
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    text, end = page.read_text(encoding="utf-8"), 0
+    for match in FENCE.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        yield Block(match[1], match[2], line, text[end : match.start()].strip())
+        end = match.end()
+
+
+def run(page: Path, block: Block, names: dict[str, Any]) -> str:
+    """Execute a block; return what it printed."""
+    printed = StringIO()
+    code = compile("\n" * block.line + block.text, str(page.relative_to(ROOT)), "exec")
+    with redirect_stdout(printed):
+        exec(code, names)
+    return printed.getvalue()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_blocks_run_and_print_what_the_page_shows(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ``text`` block right below a ``python`` block is its output; ``...`` matches anything."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "page"}
+    printed = None
+    for block in blocks(page):
+        if block.language == "text" and printed is not None and not block.after:
+            same = doctest.OutputChecker().check_output(block.text, printed, FLAGS)
+            assert same, f"{page.name}, line {block.line}: the block above printed\n{printed}"
+        printed = run(page, block, names) if block.language == "python" else None
+
+
+def sections(page: Path) -> dict[str, str]:
+    """Return the text under each heading of the second level."""
+    parts = re.split(r"^## (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def parameters(command: Any) -> set[str]:
+    """Return how a command's options and arguments are written, without ``--help``."""
+    named = {name for p in command.params for name in (*p.opts, *p.secondary_opts)}
+    return named - {"--help"}
+
+
+def test_every_command_has_a_section() -> None:
+    commands = {title for title in sections(DOCS / "cli.md") if title.startswith("`lob ")}
+    assert commands == {f"`lob {name}`" for name in COMMAND.commands}
+
+
+@pytest.mark.parametrize("name", ["", *COMMAND.commands])
+def test_every_option_is_documented_and_no_other(name: str) -> None:
+    command = COMMAND.commands[name] if name else COMMAND
+    text = sections(DOCS / "cli.md")[f"`lob {name}`" if name else "All commands"]
+    rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
+    documented = {word for row in rows for word in re.findall(r"`([^`]+)`", row)}
+    assert documented - {"--help"} == parameters(command)
+    assert set(OPTION.findall(text)) <= parameters(command) | {"--help"}
+
+
+def command_lines() -> Iterator[tuple[str, str]]:
+    for page in PAGES:
+        for block in blocks(page):
+            if block.language == "sh":
+                for line in block.text.replace("\\\n", " ").splitlines():
+                    if line.startswith("lob "):
+                        yield page.name, line
+
+
+@pytest.mark.parametrize(("page", "line"), list(command_lines()))
+def test_every_command_line_parses(page: str, line: str) -> None:
+    words = shlex.split(line, comments=True)[1:]
+    if words[0] in COMMAND.commands:
+        COMMAND.commands[words[0]].make_context(words[0], words[1:]).close()
+    else:
+        assert set(words) <= {o for p in COMMAND.params for o in p.opts} | {"--help"}, page
+
+
+def test_every_public_name_is_in_the_api() -> None:
+    text = (DOCS / "api.md").read_text(encoding="utf-8")
+    listed = {line.split(".")[-1] for line in text.splitlines() if line.startswith("::: ")}
+    assert set(lob.__all__) - {"POLICIES"} <= listed
+    assert "`POLICIES`" in text
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "policies.md"], ids=lambda p: p.name)
+def test_every_policy_is_in_the_tables(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for name, policy in lob.POLICIES.items():
+        assert f"`{name}`" in text
+        assert f"`{policy.__name__}`" in text
+
+
+def test_every_benchmark_and_every_target_has_its_place() -> None:
+    measured = (DOCS / "benchmarks.md").read_text(encoding="utf-8")
+    for file in (ROOT / "benchmarks").glob("*.py"):
+        if "def main" in file.read_text(encoding="utf-8"):
+            assert f"python benchmarks/{file.name}" in measured
+    targets = re.findall(r"^([a-z]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for target in targets:
+        assert target == "help" or f"`make {target}`" in contributing
+
+
+@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *DOCS.glob("*.md")], ids=lambda p: p.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        assert "://" in target or (page.parent / target).exists(), target

@@ -1,0 +1,38 @@
+"""Every example runs on its own, without a warning, and says something."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
+WRITES = {
+    "quickstart": ["agent.json"],
+    "batch": [],
+    "compare_policies": ["out/result.parquet", "out/regret.png"],
+    "own_orders": ["orders.json", "orders.png"],
+    "lower_bound": ["bound.png"],
+}
+
+
+def test_every_example_is_listed() -> None:
+    assert {example.stem for example in EXAMPLES} == set(WRITES)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
+def test_example_runs(example: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(example)],
+        cwd=tmp_path,
+        env={**os.environ, "MPLBACKEND": "Agg"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr
+    assert len(done.stdout.splitlines()) >= 5
+    for name in WRITES[example.stem]:
+        assert (tmp_path / name).stat().st_size > 0
