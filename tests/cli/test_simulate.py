@@ -41,6 +41,15 @@ def test_all_means_every_policy() -> None:
     assert [line.split()[0] for line in result.output.splitlines()[5:]] == list(POLICIES)
 
 
+def test_options_of_policies_go_in_brackets(tmp_path: Path) -> None:
+    names = "ucb,lobts(project_every=7),ts(prior_mean=1.0, prior_std=9.0)"
+    out = tmp_path / "result.npz"
+    result = RUNNER.invoke(app, ["simulate", *SMALL, "--policies", names, "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    labels = ("ucb", "lobts(project_every=7)", "ts(prior_mean=1.0, prior_std=9.0)")
+    assert Result.load(out).policies == labels
+
+
 def test_options_reach_the_environment(tmp_path: Path) -> None:
     out = tmp_path / "result.npz"
     options = ["--policies", "ucb", "--scale", "0.5,2", "--shift=-1,1", "--rewards", "clipped"]

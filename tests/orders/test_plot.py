@@ -32,7 +32,7 @@ def ranked(n_states: int, n_arms: int = 8) -> LatentOrders:
 
 def check_diagram(figure: Figure, ax: Axes, n_arms: int) -> None:
     """No label overlaps another, leaves the picture, or has a line drawn through it."""
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     boxes = [text.get_bbox_patch().get_window_extent() for text in ax.texts]  # type: ignore[union-attr]
     assert len(boxes) == n_arms
     for box, other in combinations(boxes, 2):
@@ -139,7 +139,7 @@ def test_many_states_are_a_heat_map() -> None:
     for s, state in enumerate(orders):
         assert tuple(np.argsort(ranks[s])) == state.ranking
     assert [text.get_text() for text in ax.texts] == [str(rank) for rank in ranks.ravel()]
-    figure.canvas.draw()
+    figure.draw_without_rendering()
 
 
 def test_ranks_of_partial_orders_count_the_arms_above() -> None:
@@ -150,7 +150,7 @@ def test_ranks_of_partial_orders_count_the_arms_above() -> None:
 
 def test_heat_map_labels_do_not_overlap() -> None:
     figure = ranked(140, 100).plot()
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     ax = figure.axes[0]
     assert not ax.texts
     for labels in (ax.get_xticklabels(), ax.get_yticklabels()):
@@ -162,7 +162,7 @@ def test_heat_map_labels_do_not_overlap() -> None:
 def test_long_names_on_the_heat_map() -> None:
     orders = LatentOrders.from_rankings([[0, 1, 2], [1, 2, 0]], arms=[*LONG, "$1 or $2"])
     figure = orders.plot(kind="ranks")
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     labels = figure.axes[0].get_xticklabels()
     assert labels[0].get_text() == "A very long name, with a comm…"
     assert labels[2].get_text() == "$1 or $2"
@@ -197,7 +197,7 @@ def test_many_arms_are_a_heat_map() -> None:
 def test_one_arm() -> None:
     order = LatentOrders.from_rankings([[0]], arms=["only"])
     check_diagram(figure := order.plot(), figure.axes[0], 1)
-    order.plot(kind="ranks").canvas.draw()
+    order.plot(kind="ranks").draw_without_rendering()
 
 
 @pytest.mark.parametrize(

@@ -72,3 +72,24 @@ def test_stored_policies_with_wrong_fields_are_refused() -> None:
         policy_from_dict(data | {"sigmas": 1.0})
     with pytest.raises(LobInputError, match="sigma must be positive"):
         policy_from_dict(data | {"sigma": -1.0})
+
+
+def test_options_in_brackets() -> None:
+    policy = make_policy("lobts(project_every=10, sigma=2.5)", PROBLEMS)
+    assert (policy.project_every, policy.sigma) == (10, 2.5)  # type: ignore[attr-defined]
+    assert make_policy("ucb()", PROBLEMS) == make_policy("ucb", PROBLEMS)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("lobts(10)", r"options in 'lobts\(10\)'; write them like lobts\(option=1\)"),
+        ("lobts(project_every=)", "cannot read the options"),
+        ("lobts(project_every=open('x'))", "cannot read the options"),
+        ("lobts(project_evry=2)", "did you mean 'project_every'"),
+        ("lobst(project_every=2)", "did you mean 'lobts'"),
+    ],
+)
+def test_options_that_cannot_be_read_are_refused(name: str, words: str) -> None:
+    with pytest.raises(LobInputError, match=words):
+        make_policy(name, PROBLEMS)

@@ -188,7 +188,7 @@ def _lessons(bounds: "list[LowerBound]", lob: "LowerBound") -> list[str]:
         lines += [
             f"Closest confusing instance: state {lob.state}, where {lob.arms[lob.top]!r} is best "
             f"({best!r} looks the same there, so only plays of other arms tell the two apart).",
-            f"Solved in {lob.rounds} cutting-plane rounds, relative gap {lob.gap:.0e}.",
+            f"Cutting-plane rounds: {lob.rounds}; relative gap: {lob.gap:.0e}.",
         ]
     return lines
 
@@ -197,7 +197,12 @@ def _guarantees(mu: list[float], orders: "LatentOrders", sigma: float, horizon: 
     """Return what two policies guarantee at the horizon."""
     from lobandits.theory import lobucb_regret_bound, toparms_regret_bound
 
-    lobucb = lobucb_regret_bound(mu, orders, sigma, horizon, constant="corrected")
+    lobucb = lobucb_regret_bound(
+        mu,
+        orders,
+        sigma,
+        horizon,
+    )
     toparms = toparms_regret_bound(mu, orders, sigma, horizon)
     return (
         f"Guaranteed at T = {horizon}, with {lobucb.q} arms on top of some state: regret of lobUCB "

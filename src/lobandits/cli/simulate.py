@@ -15,6 +15,10 @@ The paper's synthetic task, with a table, the raw numbers and a picture:
 
     lob simulate --policies ucb,ts,lobts --users 200 --out result.parquet --plot regret.png
 
+How much is lost by projecting every tenth round only:
+
+    lob simulate --policies "lobts,lobts(project_every=10)"
+
 Policies see only 60% of the order's relations:
 
     lob simulate --policies ucb,lobucb,lobts -q 0.6
@@ -50,7 +54,12 @@ def simulate(
         str, typer.Option(help="gaussian, clipped (like ratings) or bernoulli.")
     ] = "gaussian",
     policies: Annotated[
-        str, typer.Option(metavar="NAMES", help="Policies to compare, separated by commas, or all.")
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help="Policies to compare, separated by commas, or all. Options go in brackets: "
+            "lobts(project_every=10).",
+        ),
     ] = "ucb,ts,lobucb,lobts",
     horizon: Annotated[int, typer.Option(help="Rounds for each user, T.")] = 500,
     users: Annotated[int, typer.Option(help="Number of users.")] = 200,

@@ -1,5 +1,6 @@
 """What commands share: values written on a command line, and pictures in files."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,13 @@ if TYPE_CHECKING:
 
 
 def policy_names(text: str) -> list[str]:
-    """Return the policies named in ``text``, separated by commas; "all" means each one."""
+    """Return the policies named in ``text``, separated by commas; "all" means each one.
+
+    Commas inside brackets belong to a policy's options.
+    """
     from lobandits.policies import POLICIES
 
-    names = [name.strip() for name in text.split(",") if name.strip()]
+    names = [name.strip() for name in re.split(r",(?![^(]*\))", text) if name.strip()]
     return list(POLICIES) if names == ["all"] else names
 
 

@@ -64,14 +64,15 @@ def plot_hasse(
 
 def _diagram_axes(layouts: list[Layout]) -> list["Axes"]:
     """Return one set of axes per diagram, in a figure just large enough for all."""
-    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
 
     width = max(max(layout.width for layout in layouts) + 2 * MARGIN, 8.0) * EM
     height = (max(layout.height for layout in layouts) + 2 * MARGIN) * EM
     columns = min(max(int(PAGE_WIDTH / width), 1), len(layouts))
     rows = math.ceil(len(layouts) / columns)
     size = (columns * (width + EM), rows * (height + 3 * EM))
-    _, grid = plt.subplots(rows, columns, squeeze=False, figsize=size, layout="constrained")
+    figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False)
     axes: list[Axes] = list(grid.flat)
     for unused in axes[len(layouts) :]:
         unused.remove()
@@ -117,13 +118,12 @@ def plot_ranks(orders: "LatentOrders", states: Sequence[int], ax: "Axes | None")
 
 
 def _rank_axes(orders: "LatentOrders", n_states: int) -> "Axes":
-    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
 
     labels = min(max(len(name) for name in orders.arms), 30) * EM * 0.6
     width = min(max(0.34 * orders.n_arms, 3.0), PAGE_WIDTH) + 1.6
     height = min(max(0.26 * n_states, 1.6), 9.0) + labels + 0.6
-    _, ax = plt.subplots(figsize=(width, height), layout="constrained")
-    return ax
+    return Figure(figsize=(width, height), layout="constrained").subplots()
 
 
 def _label_axes(ax: "Axes", arms: Sequence[str], states: Sequence[int]) -> None:

@@ -132,7 +132,7 @@ class LobUCB(OrderPolicy):
         precedes = self.orders.precedes.reshape(-1, self.n_arms, self.n_arms)
         broken = (precedes & (low[None, :] > up[:, None])).any(axis=(1, 2))
         never = int(state.infeasible[0])
-        notes = [f"no state was feasible at {never} refreshes: the orders do not fit this user"]
+        notes = [f"refreshes without a feasible state: {never}; the orders do not fit this user"]
         return Details(
             arms={"lower": low, "upper": up, "active": state.active[0].astype(np.bool_)},
             states={"feasible": np.logical_not(broken)},

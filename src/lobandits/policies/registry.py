@@ -1,5 +1,6 @@
 """All policies by name."""
 
+import ast
 from collections.abc import Mapping
 from dataclasses import fields
 from types import MappingProxyType
@@ -52,7 +53,7 @@ def make_policy(
     Parameters
     ----------
     name
-        A key of `POLICIES`.
+        A key of `POLICIES`, perhaps with options in brackets: ``"lobts(project_every=10)"``.
     problems
         Where the policy's orders, means, sigma and number of arms come from.
     horizon
@@ -65,7 +66,9 @@ def make_policy(
     LobInputError
         If there is no such policy or option; the message names the closest one.
     """
-    cls = POLICIES[one_of("policy", name, list(POLICIES))]
+    name, written = parse_name(name)
+    options = written | options
+    cls = POLICIES[name]
     parameters = [field.name for field in fields(cls) if field.init]  # type: ignore[arg-type]
     for option in options:
         one_of(f"option of {name}", option, parameters)
@@ -76,6 +79,29 @@ def make_policy(
     if values.get("horizon", 1) is None:
         raise LobInputError(f"{name} needs the horizon: make_policy({name!r}, problems, horizon=T)")
     return cls(**values)
+
+
+def parse_name(text: str) -> tuple[str, dict[str, Any]]:
+    """Split ``"lobts(project_every=10)"`` into a policy's name and its options.
+
+    Examples
+    --------
+    >>> parse_name("lobts(project_every=10)")
+    ('lobts', {'project_every': 10})
+    """
+    name, bracket, inside = text.partition("(")
+    one_of("policy", name, list(POLICIES))
+    if not bracket:
+        return name, {}
+    try:
+        call = ast.parse(f"options({inside}", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args:
+            raise ValueError
+        return name, {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
+    except (SyntaxError, ValueError):
+        raise LobInputError(
+            f"cannot read the options in {text!r}; write them like {name}(option=1)"
+        ) from None
 
 
 def policy_from_dict(data: Mapping[str, Any]) -> Policy:

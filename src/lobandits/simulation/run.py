@@ -51,8 +51,9 @@ def simulate(
     env
         Where the problems come from; anything with ``sample(n, seed, first)``.
     policies
-        Names and policies; or a mapping from labels to names, policies, or functions that make
-        a policy from the :class:`Problems` of some of the users.
+        Names, perhaps with options as in "lobts(project_every=10)", and policies; or a mapping
+        from labels to names, policies, or functions that make a policy from the
+        :class:`Problems` of some of the users.
     horizon
         Rounds for each user.
     n_users

@@ -6,13 +6,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from lobandits._checks import one_of
 from lobandits.errors import LobInputError
 from lobandits.policies import POLICIES, Policy, make_policy
+from lobandits.policies.registry import parse_name
 from lobandits.simulation.problems import Problems
 
 Spec = str | Policy | Callable[[Problems], Policy]
-"""A policy by name, a policy itself, or a function that makes it from the problems."""
+"""A policy by name, perhaps with options as in "lobts(project_every=10)"; a policy itself; or a
+function that makes it from the problems."""
 RESERVED = ("user", "round")
 
 
@@ -48,7 +49,7 @@ def _check(label: object, spec: object) -> None:
     if not isinstance(label, str) or not label or label in RESERVED:
         raise LobInputError(f"{label!r} cannot label a policy; use any string but 'user', 'round'")
     if isinstance(spec, str):
-        one_of("policy", spec, tuple(POLICIES))
+        parse_name(spec)
     elif not isinstance(spec, Policy) and not callable(spec):
         raise LobInputError(f"policy {label!r} must be a name, a policy or a function: {spec!r}")
 
@@ -85,7 +86,7 @@ def build(label: str, spec: Spec, problems: Problems, horizon: int) -> Policy:
 
 
 def _by_name(name: str, problems: Problems, horizon: int) -> Policy:
-    parameters = {field.name for field in fields(cast("Any", POLICIES[name]))}
+    parameters = {field.name for field in fields(cast("Any", POLICIES[parse_name(name)[0]]))}
     if problems.state_means is None and "state_means" in parameters:
         raise LobInputError(f"{name} needs the means of states; give the problems state_means")
     return make_policy(name, cast("Any", problems), horizon=horizon)
