@@ -36,6 +36,8 @@ def test_rankings() -> None:
     np.testing.assert_array_equal(orders.maximal, [[False, False, True], [True, False, False]])
     np.testing.assert_array_equal(orders.tops, [True, False, True])
     assert orders == LatentOrders.from_rankings(np.array([[2, 0, 1], [0, 1, 2]]), arms=ABC)
+    unnamed = LatentOrders.from_rankings(iter(row) for row in [[2, 0, 1], [0, 1, 2]])
+    np.testing.assert_array_equal(unnamed.precedes, orders.precedes)
 
 
 def test_relations() -> None:
@@ -212,7 +214,7 @@ class TestRepeatedStates:
         (lambda: LatentOrders.from_rankings([[0, 5]]), "arm 5 is out of range"),
         (
             lambda: LatentOrders.from_rankings([0, 1]),  # type: ignore[list-item]
-            "the ranking of state 0 must be a list|n_arms",
+            "the ranking of state 0 must be a list of arms, best first, got 0",
         ),
         (lambda: LatentOrders.from_rankings([]), "got none; give at least one state"),
         (lambda: LatentOrders.from_rankings([], arms=ABC), "give at least one state"),

@@ -248,8 +248,9 @@ def test_wrong_input_is_refused(arguments: tuple[Any, ...], message: str) -> Non
 
 def test_stacked_users_must_match() -> None:
     first = LatentOrders.from_rankings([[0, 1, 2]])
-    wrong: list[tuple[list[Any], str]] = [
+    wrong: list[tuple[Any, str]] = [
         ([], "no users were given"),
+        (None, "users must be a list of LatentOrders, got None"),
         ([first, LatentOrders.from_rankings([[0, 1]])], "user 1 has .*2 arms.*unlike user 0"),
         ([first, LatentOrders.from_rankings([[0, 1, 2]], arms=ABC)], "over a, b, c, unlike user 0"),
         ([first, LatentOrders.from_rankings([[0, 1, 2], [1, 0, 2]])], "user 1 has .*2 states"),

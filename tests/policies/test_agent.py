@@ -8,7 +8,16 @@ from tests.policies.cases import Problems, random_problems
 
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
-from lobandits.policies import MTS, POLICIES, UCB, Agent, Policy, make_policy, storage
+from lobandits.policies import (
+    MTS,
+    POLICIES,
+    UCB,
+    Agent,
+    Policy,
+    RelativeLobTS,
+    make_policy,
+    storage,
+)
 
 ARMS = ("tea", "coffee", "milk", "water")
 MEANS = dict(zip(ARMS, (0.2, 0.9, 0.4, 0.1), strict=True))
@@ -121,6 +130,10 @@ def test_arms_may_be_numbers() -> None:
         ("tea", -np.inf, "reward is -inf"),
         ("tea", None, "reward is None"),
         ("tea", "1.0", "reward is '1.0'"),
+        ("tea", np.float32(np.inf), "reward is np.float32"),
+        ("tea", 1 + 1j, "reward is"),
+        ("tea", np.ones(2), "reward is array"),
+        ("tea", 10**400, "reward is 1000"),
     ],
 )
 def test_what_is_refused_is_not_recorded(arm: Any, reward: Any, message: str) -> None:
@@ -138,6 +151,30 @@ def test_an_agent_is_one_user(tmp_path: Path) -> None:
     play(agent, 5)
     agent.save(tmp_path / "agent.json")
     assert play(Agent.load(tmp_path / "agent.json"), 9) == play(agent, 9)
+
+
+@pytest.mark.parametrize("reward", [2, np.float32(2), np.int8(2), np.array(2.0), True + 1])
+def test_rewards_may_be_any_real_number(reward: Any) -> None:
+    agent = Agent(make("ucb"))
+    agent.record("tea", reward)
+    assert agent.state.sums[0, 0] == 2.0
+
+
+@pytest.mark.parametrize(
+    "policy", [None, UCB, RelativeLobTS(LatentOrders.from_rankings([[0]]), 0.1)]
+)
+def test_an_agent_needs_a_policy_of_rewards(policy: Any) -> None:
+    with pytest.raises(LobInputError, match="needs a policy of rewards"):
+        Agent(policy)
+
+
+def random_state(bits: np.random.BitGenerator) -> dict[str, Any]:
+    """Return a generator's state as it stands in a file."""
+    state: dict[str, Any] = storage._plain(bits.state)
+    return state
+
+
+PHILOX, TWISTER = random_state(np.random.Philox(0)), random_state(np.random.MT19937(0))
 
 
 def saved(path: Path) -> dict[str, Any]:
@@ -162,6 +199,9 @@ def saved(path: Path) -> dict[str, Any]:
         ({"random": {"bit_generator": "PCG64"}}, "field 'random'"),
         ({"random": {"bit_generator": "PCG64", "state": {"state": -1, "inc": 2}}}, "'random'"),
         ({"random": []}, "field 'random'"),
+        ({"random": PHILOX | {"buffer_pos": -1}}, "'random' is wrong: buffer_pos is -1"),
+        ({"random": PHILOX | {"buffer": []}}, "field 'random'"),
+        ({"random": TWISTER | {"state": TWISTER["state"] | {"pos": 10**8}}}, "pos is 100000000"),
     ],
 )
 def test_damaged_files_are_refused_by_name(

@@ -219,6 +219,8 @@ def test_recording_any_users_in_any_order(policy: Policy) -> None:
         ([0, 1], [1.0, 1.0], None, "2 entries for 6 users"),
         ([0.0, 1.0], [1.0, 1.0], [0, 1], "arms must be whole numbers"),
         ([0, 1], ["a", "b"], [0, 1], "rewards must be numbers"),
+        ([0, 1], ["1", "2"], [0, 1], "rewards must be numbers: got <U1"),
+        ([0, 1], np.array([1j, 1.0]), [0, 1], "rewards must be numbers: got complex128"),
         ([True, False], [1.0, 1.0], [0, 1], "arms must be whole numbers"),
         ([[0, 1]], [1.0, 1.0], [0, 1], "in one row"),
     ],
@@ -243,6 +245,18 @@ def wrong(policy: Policy) -> State:
     state = policy.start(2)
     state.counts = np.zeros((2, K + 1), np.int64)
     return state
+
+
+def test_a_spread_whose_square_is_no_number_is_refused(problems: Problems) -> None:
+    for name in POLICIES:
+        for sigma in (1e-200, 1e200):
+            with pytest.raises(LobInputError, match="sigma must lie between 1e-50 and 1e"):
+                make_policy(name, problems, horizon=50, sigma=sigma)
+        for sigma in (1e-50, 1e50):
+            policy = make_policy(name, problems, horizon=50, sigma=sigma)
+            state = policy.start(USERS)
+            play(policy, state, 10)
+            np.testing.assert_allclose(policy.probabilities(state).sum(axis=1), 1)
 
 
 def test_explanations(policy: Policy) -> None:
@@ -270,3 +284,5 @@ def test_orders_per_user_need_no_more_than_themselves(policy: Policy) -> None:
             policy.start(3)
         with pytest.raises(LobInputError, match="one user"):
             policy.to_dict()
+        with pytest.raises(LobInputError, match="at least one user"):
+            policy.take([])

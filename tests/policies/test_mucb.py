@@ -122,3 +122,19 @@ def test_explain_says_when_no_state_is_consistent() -> None:
 def test_refuses_wrong_parameters(options: dict[str, float]) -> None:
     with pytest.raises(LobInputError, match=next(iter(options))):
         MUCB(np.eye(2), 1.0, **({"horizon": 5} | options))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("belief", [2, 10**6, -2])
+def test_beliefs_in_states_that_do_not_exist_are_refused(belief: int) -> None:
+    policy = MUCB(np.eye(2), 1.0, horizon=9)
+    data = policy.start().to_dict()
+    with pytest.raises(LobInputError, match="beliefs must be states from 0 to 1, or -1"):
+        policy.restore(data | {"beliefs": np.array([[belief, 0]])})
+
+
+@pytest.mark.parametrize("n_states", [1, 3])
+def test_a_state_of_other_latent_states_is_refused(n_states: int) -> None:
+    policy = MUCB(np.eye(2), 1.0, horizon=9)
+    state = MUCB(np.ones((n_states, 2)), 1.0, horizon=9).start()
+    with pytest.raises(LobInputError, match="another policy made the state"):
+        policy.record(state, [0], [1.0])

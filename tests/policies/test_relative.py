@@ -133,6 +133,15 @@ def test_refuses_other_states() -> None:
         policy.choose(DuelState(wins=np.zeros((1, 3, 3), np.int64)), 0)
     with pytest.raises(LobInputError, match="'wins'"):
         policy.restore({})
+    with pytest.raises(LobInputError, match="wins must be an array of numbers"):
+        policy.restore({"wins": [[1], [2, 3]]})
+
+
+def test_no_duels_change_nothing() -> None:
+    policy = RelativeLobTS(DAG, rho=0.2)
+    state = policy.start(2)
+    policy.record(state, [], [], users=[])
+    assert not state.wins.any()
 
 
 def test_is_a_value() -> None:

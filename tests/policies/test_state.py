@@ -126,6 +126,8 @@ def test_only_users_that_exist_can_be_taken(users: list[Any]) -> None:
         ("counts", [[1, 2, 3]], r"counts must have shape \(1, 4\)"),
         ("counts", [[1.5, 0.0, 0.0, 0.0]], "counts must be whole numbers"),
         ("counts", [[-1, 0, 0, 0]], "counts must not be negative"),
+        ("counts", [[1], [2, 3]], "counts must be an array of numbers"),
+        ("counts", None, r"counts must have shape \(1, 4\)"),
         ("counts", [[0, 0, 0, 0]], "sums must be 0 where counts is 0"),
         ("sums", [[np.nan, 0, 0, 0]], "sums must be finite"),
         ("sums", [["x", 0, 0, 0]], "sums must be an array of numbers"),
@@ -138,6 +140,20 @@ def test_damaged_states_are_refused(field: str, value: Any, message: str) -> Non
     POLICY.record(state, [0], [1.0])
     with pytest.raises(LobInputError, match=message):
         POLICY.restore(state.to_dict() | {field: value})
+
+
+def test_what_is_no_state_is_refused() -> None:
+    with pytest.raises(LobInputError, match="a state needs the array 'counts'"):
+        POLICY.restore([1, 2])  # type: ignore[arg-type]
+
+
+def test_arrays_of_other_lengths_are_refused() -> None:
+    state = POLICY.start(2)
+    state.sums = np.zeros((1, K))
+    with pytest.raises(
+        LobInputError, match=r"sums has shape \(1, 4\), but this ucb needs \(2, 4\)"
+    ):
+        POLICY.choose(state, 0)
 
 
 def test_states_with_missing_or_unknown_arrays_are_refused() -> None:

@@ -117,3 +117,11 @@ def test_refuses_priors_that_are_none() -> None:
         TS(2, 1.0, prior_std=0.0)
     with pytest.raises(LobInputError, match="prior_mean"):
         TS(2, 1.0, prior_mean=np.nan)
+
+
+def test_propensities_where_the_spread_vanishes_beside_the_means() -> None:
+    policy = TS(3, sigma=1.0)
+    state = policy.start()
+    policy.record(state, [0, 1, 2], [1e30, 3e30, 2e30], users=0)
+    assert policy.probabilities(state).tolist() == [[0.0, 1.0, 0.0]]
+    assert policy.choose(state, 0).tolist() == [1]

@@ -65,8 +65,14 @@ class LatentOrders(Immutable):
         cls, rankings: Iterable[Iterable[Arm]], arms: Iterable[str] | None = None
     ) -> "LatentOrders":
         """Return total orders; each ranking lists all arms, best first, as numbers or names."""
-        rows = parse.as_states(rankings, "rankings must be a list of rankings, one per state")
-        names = arm_names(parse.longest(rows) if arms is None else None, arms)
+        message = "the ranking of state {} must be a list of arms, best first"
+        rows = [
+            parse.as_list(row, message.format(s), ordered=True)
+            for s, row in enumerate(
+                parse.as_states(rankings, "rankings must be a list of rankings, one per state")
+            )
+        ]
+        names = arm_names(max(map(len, rows)) if arms is None else None, arms)
         closed = [
             parse.parse_ranking(row, names, f"the ranking of state {s}")
             for s, row in enumerate(rows)

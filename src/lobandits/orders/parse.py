@@ -7,7 +7,7 @@ import operator
 import reprlib
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set, Sized
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -125,11 +125,6 @@ def parse_matrix(name: str, value: ArrayLike, ndim: int) -> BoolArray:
         shape = "(n_arms, n_arms)" if ndim == 2 else "(n_states, n_arms, n_arms)"
         raise LobInputError(f"{name} must have the shape {shape}, got {array.shape}")
     return array
-
-
-def longest(rankings: Sequence[Any]) -> int:
-    """Return the number of arms that the rankings are over, if nothing else tells it."""
-    return max((len(row) for row in rankings if isinstance(row, Sized)), default=0)
 
 
 def warn_of_repeats(precedes: BoolArray, stacklevel: int) -> None:

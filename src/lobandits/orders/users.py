@@ -15,7 +15,7 @@ from lobandits.orders.chains import chain_closure, chain_tables, keep_links
 from lobandits.orders.graph import closure
 from lobandits.orders.immutable import Immutable, read_only
 from lobandits.orders.latent import LatentOrders
-from lobandits.orders.parse import as_array, parse_position
+from lobandits.orders.parse import as_array, as_list, parse_position
 from lobandits.orders.tables import CHAINS, OrderTables, make_tables
 
 
@@ -63,7 +63,7 @@ class UserOrders(Immutable):
     @classmethod
     def stack(cls, users: Iterable[LatentOrders]) -> "UserOrders":
         """Return the orders whose user u has ``users[u]``; orders of any kind."""
-        rows = list(users)
+        rows = as_list(users, "users must be a list of LatentOrders", ordered=True)
         if not rows:
             raise LobInputError("no users were given; give at least one")
         for u, row in enumerate(rows):

@@ -1,5 +1,6 @@
 """Agent: one user, arm names in and out, saved and loaded with its random numbers."""
 
+import math
 import os
 
 import numpy as np
@@ -33,6 +34,8 @@ class Agent:
     """
 
     def __init__(self, policy: Policy, seed: np.random.Generator | int = 0) -> None:
+        if not isinstance(policy, Policy):
+            raise LobInputError(f"an agent needs a policy of rewards, got {policy!r}")
         if policy.n_users not in (None, 1):
             raise LobInputError(
                 f"an agent is one user, but the policy has parts for {policy.n_users}; "
@@ -62,8 +65,8 @@ class Agent:
         index = self._index.get(arm) if isinstance(arm, str) else None
         self._arm[0] = arm_index(self.arms, arm) if index is None else index
         try:
-            fits = abs(reward) <= LARGEST
-        except (TypeError, ValueError):
+            fits = math.fabs(reward) <= LARGEST
+        except (OverflowError, TypeError, ValueError):
             fits = False
         if not fits:
             raise LobInputError(f"reward is {reward!r}; it must be a finite number")

@@ -7,6 +7,7 @@ methods check and then call their unchecked half, which simulation calls directl
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from lobandits._checks import FloatArray, IntArray, generator, whole
 from lobandits.errors import LobInputError
 from lobandits.policies.explain import Details, Explanation, rows
 from lobandits.policies.rewards import add_rewards, checked_rewards, user_indices
-from lobandits.policies.state import State, fill
+from lobandits.policies.state import State, fill, stored_users
 from lobandits.policies.value import Value
 
 P = TypeVar("P", bound="Policy")
@@ -104,9 +105,7 @@ class Policy(Value, ABC):
 
     def restore(self, data: Mapping[str, ArrayLike]) -> State:
         """Return the state whose `State.to_dict` is ``data``, after checking every array."""
-        if "counts" not in data:
-            raise LobInputError("a state needs the array 'counts'")
-        state = self.start(len(np.atleast_1d(np.asarray(data["counts"]))))
+        state = self.start(stored_users(data, "counts"))
         fill(state, data)
         if ((state.counts == 0) & (state.sums != 0)).any():
             raise LobInputError("sums must be 0 where counts is 0")
@@ -148,11 +147,25 @@ class Policy(Value, ABC):
                 f"{self.name} needs a {self.state_type.__name__}, as start() makes it, "
                 f"got {type(state).__name__}"
             )
-        if state.n_arms != self.n_arms or self.n_users not in (None, state.n_users):
+        n = state.n_users
+        if state.n_arms != self.n_arms or self.n_users not in (None, n):
             raise LobInputError(
-                f"the state has {state.n_users} users and {state.n_arms} arms, the policy "
+                f"the state has {n} users and {state.n_arms} arms, the policy "
                 f"{self.n_users or 'any number of'} users and {self.n_arms} arms"
             )
+        for name, shape in self._stored_shapes.items():
+            found = getattr(state, name).shape
+            if found != (n, *shape):
+                raise LobInputError(
+                    f"the state's {name} has shape {found}, but this {self.name} needs "
+                    f"{(n, *shape)}: another policy made the state"
+                )
+
+    @cached_property
+    def _stored_shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes, for one user, of the arrays that a state stores."""
+        stored = self.new_state(1)._arrays("sum", "memory")
+        return {name: array.shape[1:] for name, array in stored.items()}
 
 
 def _length(columns: Mapping[str, NDArray[Any]]) -> int:

@@ -69,6 +69,8 @@ def duels_from_rewards(
 def checked_duels(pairs: ArrayLike, winners: ArrayLike, n_arms: int) -> tuple[IntArray, IntArray]:
     """Return duels as arrays (d, 2) and (d,), or name the first that cannot be recorded."""
     duels, won = np.asarray(pairs), np.asarray(winners)
+    if not duels.size and not won.size:
+        return np.empty((0, 2), np.int64), np.empty(0, np.int64)
     for name, value, shape in (
         ("pairs", duels, (len(won.ravel()), 2)),
         ("winners", won, won.shape),

@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import BoolArray, FloatArray, finite_array, positive
+from lobandits._checks import BoolArray, FloatArray, finite_array
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.orders.arms import arm_names
 from lobandits.orders.immutable import read_only
 from lobandits.policies.base import Policy
-from lobandits.policies.rewards import user_indices
+from lobandits.policies.rewards import checked_spread, user_indices
 from lobandits.policies.value import Value
 
 Own = TypeVar("Own", bound="Ordered")
@@ -37,6 +37,8 @@ class Ordered(Value):
     def __post_init__(self) -> None:
         if not isinstance(self.orders, LatentOrders | UserOrders):
             raise LobInputError(f"orders must be LatentOrders or UserOrders, got {self.orders!r}")
+        if self.n_users == 0:
+            raise LobInputError("a policy with orders per user needs at least one user")
         self._fix(n_arms=self.orders.n_arms, arms=self.orders.arms)
 
     @property
@@ -80,7 +82,7 @@ class OrderPolicy(Ordered, Policy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._fix(sigma=positive("sigma", self.sigma))
+        self._fix(sigma=checked_spread("sigma", self.sigma))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,7 +115,7 @@ class MeansPolicy(Policy):
             )
         self._fix(
             state_means=read_only(means.copy()),
-            sigma=positive("sigma", self.sigma),
+            sigma=checked_spread("sigma", self.sigma),
             n_states=means.shape[-2],
             n_arms=means.shape[-1],
             arms=arm_names(means.shape[-1], self.arms or None),

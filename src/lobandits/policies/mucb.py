@@ -1,12 +1,15 @@
 """mUCB: optimism over the states that still explain their rewards, after Hong et al. (2020)."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, not_negative, whole
 from lobandits._jit import kernel
+from lobandits.errors import LobInputError
 from lobandits.policies.explain import Details
 from lobandits.policies.families import MeansPolicy
 from lobandits.policies.sampling import pick, spread
@@ -99,6 +102,14 @@ class MUCB(MeansPolicy):
             visits=np.zeros((n_users, self.n_states), np.int64),
             beliefs=np.full((n_users, self.n_arms), -1),
         )
+
+    def restore(self, data: Mapping[str, ArrayLike]) -> State:
+        """Return the state whose `State.to_dict` is ``data``, after checking every array."""
+        state = super().restore(data)
+        assert isinstance(state, MUCBState)
+        if ((state.beliefs < -1) | (state.beliefs >= self.n_states)).any():
+            raise LobInputError(f"beliefs must be states from 0 to {self.n_states - 1}, or -1")
+        return state
 
     def decide(self, state: State, noise: FloatArray) -> IntArray:
         """Return each user's arm, and remember the belief that chose it."""

@@ -17,7 +17,7 @@ from lobandits.policies.explain import Explanation, rows
 from lobandits.policies.families import Ordered
 from lobandits.policies.rewards import checked_users, user_indices
 from lobandits.policies.sampling import draw_weighted, exponentiate, pick, spread
-from lobandits.policies.state import fill
+from lobandits.policies.state import fill, stored_users
 
 CUT = 1e-12
 
@@ -137,9 +137,7 @@ class RelativeLobTS(Ordered):
 
     def restore(self, data: Mapping[str, ArrayLike]) -> DuelState:
         """Return the state whose `DuelState.to_dict` is ``data``, after checking it."""
-        if "wins" not in data:
-            raise LobInputError("a state of duels needs the array 'wins'")
-        state = self.start(len(np.atleast_1d(np.asarray(data["wins"]))))
+        state = self.start(stored_users(data, "wins"))
         fill(state, data)
         return state
 

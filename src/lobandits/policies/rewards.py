@@ -5,11 +5,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import FloatArray, IntArray
+from lobandits._checks import FloatArray, IntArray, positive
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
 
 LARGEST = 1e100
+LEAST_SPREAD, LARGEST_SPREAD = 1e-50, 1e50
 
 
 class Rewards(NamedTuple):
@@ -26,7 +27,10 @@ def checked_rewards(
     """Return the rewards as arrays, or name the first that cannot be recorded."""
     which = whole_numbers("arms", arms)
     try:
-        values = np.ascontiguousarray(rewards, dtype=np.float64).reshape(-1)
+        numbers = np.asarray(rewards)
+        if numbers.dtype.kind not in "biufO":
+            raise TypeError(f"got {numbers.dtype}")
+        values = np.ascontiguousarray(numbers, dtype=np.float64).reshape(-1)
     except (TypeError, ValueError) as error:
         raise LobInputError(f"rewards must be numbers: {error}") from None
     if np.ndim(rewards) > 1 or len(values) != len(which):
@@ -45,6 +49,16 @@ def checked_rewards(
             f"rewards[{i}] is {values[i]}; a reward must be a finite number, at most {LARGEST:g}"
         )
     return Rewards(given, which, values)
+
+
+def checked_spread(name: str, value: float) -> float:
+    """Return a standard deviation, or refuse one whose square is no sound number."""
+    number = positive(name, value)
+    if not LEAST_SPREAD <= number <= LARGEST_SPREAD:
+        raise LobInputError(
+            f"{name} must lie between {LEAST_SPREAD:g} and {LARGEST_SPREAD:g}, got {value!r}"
+        )
+    return number
 
 
 def checked_users(n_users: int, length: int, users: ArrayLike | None) -> IntArray:

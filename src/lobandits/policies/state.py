@@ -134,6 +134,16 @@ class State(Statistics):
         )
 
 
+def stored_users(data: Mapping[str, ArrayLike], name: str) -> int:
+    """Return how many users the stored array ``name`` is of."""
+    if not isinstance(data, Mapping) or name not in data:
+        raise LobInputError(f"a state needs the array {name!r}")
+    try:
+        return len(np.atleast_1d(np.asarray(data[name])))
+    except ValueError as error:
+        raise LobInputError(f"{name} must be an array of numbers: {error}") from None
+
+
 def fill(state: Statistics, data: Mapping[str, ArrayLike]) -> None:
     """Copy stored arrays into an empty state, or name the one that does not fit."""
     stored = state._arrays("sum", "memory")
@@ -151,8 +161,10 @@ def fill(state: Statistics, data: Mapping[str, ArrayLike]) -> None:
         if target.dtype.kind != "f" and value.dtype.kind not in "iu" and value.size:
             raise LobInputError(f"{name} must be whole numbers, got {value.dtype}")
         target[...] = value
-    for name, total in state._arrays("sum").items():
-        if not np.isfinite(total).all():
+        if not np.isfinite(target).all():
             raise LobInputError(f"{name} must be finite numbers")
+        if target.dtype.kind != "f" and (target != value).any():
+            raise LobInputError(f"{name} has numbers that are too large")
+    for name, total in state._arrays("sum").items():
         if total.dtype.kind != "f" and (total < 0).any():
             raise LobInputError(f"{name} must not be negative")

@@ -24,6 +24,7 @@ FORMAT = "lobandits.agent"
 VERSION = 1
 FIELDS = ("format", "version", "policy", "state", "random")
 GENERATORS = ("PCG64", "PCG64DXSM", "Philox", "SFC64", "MT19937")
+POSITIONS = {"buffer_pos": 4, "pos": 624}  # in the buffers of Philox and MT19937, at most
 
 
 def write(
@@ -57,7 +58,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Policy, State, np.random.Generat
             raise LobInputError(f"an agent is one user, got {state.n_users}")
         field = "random"
         return policy, state, _generator(data["random"])
-    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
         raise LobInputError(f"{path}: the field {field!r} is wrong: {error}") from error
 
 
@@ -77,6 +78,10 @@ def _generator(state: Mapping[str, Any]) -> np.random.Generator:
     kind = one_of("generator", state["bit_generator"], GENERATORS)
     bits: np.random.BitGenerator = getattr(np.random, kind)()
     bits.state = {key: _arrays(value) for key, value in state.items()}
+    known = {**bits.state, **bits.state["state"]}
+    for name, most in POSITIONS.items():  # NumPy does not check these, and reads what is there
+        if not 0 <= known.get(name, 0) <= most:
+            raise LobInputError(f"{name} is {known[name]}; it must lie between 0 and {most}")
     return np.random.Generator(bits)
 
 

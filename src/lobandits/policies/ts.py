@@ -6,12 +6,13 @@ from functools import cached_property
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray, positive, real, whole
+from lobandits._checks import FloatArray, IntArray, real, whole
 from lobandits._jit import kernel
 from lobandits.orders.arms import arm_names
 from lobandits.orders.immutable import read_only
 from lobandits.policies.base import Policy
 from lobandits.policies.explain import Details
+from lobandits.policies.rewards import checked_spread
 from lobandits.policies.state import State
 
 NODES = 10
@@ -56,9 +57,9 @@ class TS(Policy):
     def __post_init__(self) -> None:
         self._fix(
             n_arms=whole("n_arms", self.n_arms),
-            sigma=positive("sigma", self.sigma),
+            sigma=checked_spread("sigma", self.sigma),
             prior_mean=real("prior_mean", self.prior_mean),
-            prior_std=positive("prior_std", self.prior_std),
+            prior_std=checked_spread("prior_std", self.prior_std),
             arms=arm_names(self.n_arms, self.arms or None),
         )
 
@@ -176,6 +177,9 @@ def integrate(
     """
     start = (means - tail * stds).max()
     end = (means + tail * stds).max() - start
+    if end == 0.0:  # the stds vanish beside the means: every draw is its mean
+        odds[means.argmax()] += 1.0
+        return
     x = 0.0
     while x < end:
         width = end - x

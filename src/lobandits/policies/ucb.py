@@ -5,12 +5,13 @@ from functools import cached_property
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, positive, whole
+from lobandits._checks import BoolArray, FloatArray, IntArray, whole
 from lobandits._jit import kernel
 from lobandits.orders.arms import arm_names
 from lobandits.orders.immutable import read_only
 from lobandits.policies.base import Policy
 from lobandits.policies.explain import Details
+from lobandits.policies.rewards import checked_spread
 from lobandits.policies.sampling import pick, spread
 from lobandits.policies.state import State
 
@@ -49,7 +50,7 @@ class UCB(Policy):
     def __post_init__(self) -> None:
         self._fix(
             n_arms=whole("n_arms", self.n_arms),
-            sigma=positive("sigma", self.sigma),
+            sigma=checked_spread("sigma", self.sigma),
             arms=arm_names(self.n_arms, self.arms or None),
         )
 

@@ -1,0 +1,96 @@
+"""Importing is quick and compiles nothing; kernels are cached on disk where that is possible."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lobandits
+
+PACKAGE = Path(lobandits.__file__).parent
+
+DECIDE = """
+import lobandits as lob
+from lobandits.policies.ucb import best_arms
+
+policy = lob.UCB(2, sigma=1.0)
+state = policy.start()
+policy.record(state, [0, 1], [1.0, 0.0], users=0)
+assert policy.choose(state, 0).tolist() == [0]
+"""
+PROJECT = """
+from lobandits.projection.kernels import project_rows
+
+order = lob.PartialOrder.from_relations(3, [(0, 2), (1, 2)])
+assert lob.project([1.0, 9.0, 5.0], 1.0, order).tolist() == [3.0, 9.0, 3.0]
+"""
+
+
+def run(code: str, **variables: str | Path) -> str:
+    """Run code in a new interpreter that writes no byte code; return what it prints."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", code],
+        env=kept | {name: str(value) for name, value in variables.items()},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_import_takes_less_than_half_a_second() -> None:
+    code = "import time; t = time.perf_counter(); import lobandits; print(time.perf_counter() - t)"
+    assert min(float(run(code)) for _ in range(3)) < 0.5
+
+
+def test_import_compiles_nothing() -> None:
+    heavy = "{'numba', 'llvmlite', 'scipy', 'matplotlib', 'polars', 'pandas'}"
+    assert run(f"import sys, lobandits; print({heavy} & set(sys.modules))") == "set()\n"
+    code = (
+        "import sys, lobandits.simulation, lobandits.theory\n"
+        "from numba.core.dispatcher import Dispatcher\n"
+        "mine = [m for name, m in sys.modules.items() if name.startswith('lobandits.')]\n"
+        "kernels = {k for m in mine for k in vars(m).values() if isinstance(k, Dispatcher)}\n"
+        "print(len(kernels) > 20, [k for k in kernels if k.signatures])\n"
+    )
+    assert run(code) == "True []\n"
+
+
+def test_kernels_compile_once_and_are_cached_on_disk(tmp_path: Path) -> None:
+    code = DECIDE + "print(sum(best_arms.stats.cache_hits.values()))"
+    assert run(code, NUMBA_CACHE_DIR=tmp_path) == "0\n"
+    assert run(code, NUMBA_CACHE_DIR=tmp_path) == "1\n"
+
+
+@pytest.fixture
+def unwritable(tmp_path: Path) -> dict[str, Path]:
+    """Return variables under which no folder for a cache can be made, not even by root.
+
+    Where such a folder would be, in a copy of the package and at home, stands a plain file.
+    """
+    copy = tmp_path / "copy" / "lobandits"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in {path.parent for path in copy.rglob("*.py")}:
+        (folder / "__pycache__").touch()
+    file = tmp_path / "file"
+    file.touch()
+    return {"PYTHONPATH": copy.parent, "HOME": file, "XDG_CACHE_HOME": file, "LOCALAPPDATA": file}
+
+
+def test_kernels_work_where_no_cache_can_be_written(unwritable: dict[str, Path]) -> None:
+    code = (
+        DECIDE + PROJECT + "print(lob.__file__, best_arms._cache, project_rows._cache, sep='\\n')"
+    )
+    file, *caches = run(code, **unwritable).splitlines()
+    assert file == str(unwritable["PYTHONPATH"] / "lobandits" / "__init__.py")
+    assert ["NullCache" in cache for cache in caches] == [True, True]
+
+
+def test_kernels_work_with_a_cache_folder_that_cannot_be_made(unwritable: dict[str, Path]) -> None:
+    code = DECIDE + "print(best_arms._cache)"
+    assert "NullCache" in run(code, **unwritable, NUMBA_CACHE_DIR=unwritable["HOME"] / "cache")
