@@ -94,3 +94,14 @@ def test_kernels_work_where_no_cache_can_be_written(unwritable: dict[str, Path])
 def test_kernels_work_with_a_cache_folder_that_cannot_be_made(unwritable: dict[str, Path]) -> None:
     code = DECIDE + "print(best_arms._cache)"
     assert "NullCache" in run(code, **unwritable, NUMBA_CACHE_DIR=unwritable["HOME"] / "cache")
+
+
+def test_kernels_work_when_the_cache_folder_is_lost_after_import(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    lose = "import os, shutil; shutil.rmtree(os.environ['NUMBA_CACHE_DIR']);"
+    lose += "open(os.environ['NUMBA_CACHE_DIR'], 'w').close()"
+    imports = "import lobandits.policies.ucb, lobandits.projection.kernels\n"
+    assert (
+        run(imports + lose + DECIDE + PROJECT + "print('fine')", NUMBA_CACHE_DIR=cache) == "fine\n"
+    )
+    assert cache.is_file()

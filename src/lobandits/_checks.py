@@ -14,16 +14,23 @@ IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 
-def finite_array(name: str, value: ArrayLike, ndim: int | None = None) -> FloatArray:
-    """Return ``value`` as a float array, or say which entry is no finite number."""
+def number_array(name: str, value: ArrayLike) -> FloatArray:
+    """Return ``value`` as a float array, or refuse what holds no real numbers."""
     try:
-        array = np.asarray(value, dtype=np.float64)
+        given = np.asarray(value)
+        if given.dtype.kind not in "biufO":
+            raise TypeError(f"got {given.dtype}")
+        return given.astype(np.float64, copy=False)
     except (TypeError, ValueError) as error:
         raise LobInputError(f"{name} must be an array of numbers: {error}") from None
+
+
+def finite_array(name: str, value: ArrayLike, ndim: int | None = None) -> FloatArray:
+    """Return ``value`` as a float array, or say which entry is no finite number."""
+    array = number_array(name, value)
     if ndim is not None and array.ndim != ndim:
         raise LobInputError(f"{name} must have {ndim} axes, got shape {array.shape}")
-    # One pass tells in nearly every case; a finite array may still have an infinite sum.
-    if not np.isfinite(array.sum()) and not np.isfinite(array).all():
+    if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         at = f"[{', '.join(map(str, where))}]" if where else ""
         raise LobInputError(f"{name}{at} is {array[where]}; every value must be a finite number")
@@ -49,22 +56,26 @@ def not_negative(name: str, value: float) -> float:
 def real(name: str, value: float) -> float:
     """Return ``value`` as a float, or refuse what is no finite number."""
     try:
+        if isinstance(value, str | bytes | bool):
+            raise TypeError
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise LobInputError(f"{name} must be a number, got {value!r}") from None
     if not np.isfinite(number):
         raise LobInputError(f"{name} must be a finite number, got {value!r}")
     return number
 
 
-def whole(name: str, value: Any, least: int = 1) -> int:
-    """Return ``value`` as an int of at least ``least``."""
+def whole(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
+    """Return ``value`` as an int of at least ``least``, and at most ``most``."""
     try:
         number = operator.index(value)
     except TypeError:
         raise LobInputError(f"{name} must be a whole number, got {value!r}") from None
     if number < least or isinstance(value, bool):
         raise LobInputError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    if most is not None and number > most:
+        raise LobInputError(f"{name} must be a whole number of at most {most}, got {value!r}")
     return number
 
 

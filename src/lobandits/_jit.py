@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from numba import config, njit
 
@@ -31,15 +32,39 @@ def lean(function: Callable[P, R]) -> Callable[P, R]:
 def _compiled(function: Callable[P, R], **options: bool) -> Callable[P, R]:
     folder = config.CACHE_DIR
     config.CACHE_DIR = str(Path(folder) / _CACHE if folder else _PACKAGE / "__pycache__" / _CACHE)
+    compiled: Any
     try:
-        compiled: Callable[P, R] = njit(cache=True, nogil=True, error_model="numpy", **options)(
-            function
-        )
+        compiled = njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+        if compiled is not function:  # it is where Numba is switched off
+            compiled._cache = _Forgiving(compiled._cache)
     except RuntimeError:  # Numba found no folder that it may write to
         compiled = njit(nogil=True, error_model="numpy", **options)(function)
     finally:
         config.CACHE_DIR = folder
-    return compiled
+    kernel: Callable[P, R] = compiled
+    return kernel
+
+
+class _Forgiving:
+    """Numba's cache of one kernel, for which a full disk or a lost folder is no error."""
+
+    def __init__(self, cache: Any) -> None:
+        self._cache = cache
+
+    def load_overload(self, *args: Any) -> Any:
+        """Return the compiled code, or None if there is none to be had."""
+        try:
+            return self._cache.load_overload(*args)
+        except OSError:
+            return None
+
+    def save_overload(self, *args: Any) -> None:
+        """Keep the compiled code, if that is possible."""
+        with suppress(OSError):
+            self._cache.save_overload(*args)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cache, name)
 
 
 def _cache_name() -> str:

@@ -1,5 +1,7 @@
 """Every kernel against a naive twin and independent solvers."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -122,13 +124,36 @@ def test_batches_equal_single_rows(kind: str) -> None:
     check()
 
 
-def test_extreme_weights_keep_their_means() -> None:
-    order = lob.PartialOrder.from_relations(4, [(0, 2), (1, 2), (1, 3)])
-    values = np.array([0.0, 1.0, 2.0, 0.5])
-    weights = np.array([1e9, 1.0, 1e-3, 1.0])
-    fit = lob.project(values, weights, order)
-    expected = solved(values, weights, order.precedes)
-    assert fit == pytest.approx(expected, abs=1e-9)
+@every_kind
+@pytest.mark.parametrize("shift", [0.0, 1e8])
+def test_extreme_weights_and_shifts_keep_their_means(kind: str, shift: float) -> None:
+    @settings(max_examples=100)
+    @given(KINDS[kind](6), st.integers(0, 2**32))
+    def check(order: lob.PartialOrder, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        values = rng.integers(-8, 9, size=6) / 4  # exact, also after the shift
+        weights = rng.choice([1e-3, 1.0, 1e9], size=6)
+        fit = lob.project(values + shift, weights, order) - shift
+        expected = naive(values, weights, order.precedes)
+        assert np.allclose(fit, expected, rtol=0, atol=1e-9 + 4e-16 * shift)
+
+    check()
+
+
+@every_kind
+@pytest.mark.parametrize("unit", [0.1, 1e-15])
+def test_the_order_is_kept_to_the_last_bit(kind: str, unit: float) -> None:
+    @settings(max_examples=100)
+    @given(KINDS[kind](9), st.integers(0, 2**32))
+    def check(order: lob.PartialOrder, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        values = 1 + unit * rng.integers(0, 6, size=(200, 9))
+        weights = rng.integers(0, 4, size=values.shape)
+        fits = lob.project(values, weights, order)
+        for a, b in np.argwhere(order.precedes):
+            assert (fits[:, a] >= fits[:, b]).all()
+
+    check()
 
 
 def test_an_unplayed_arm_lies_between_its_neighbours() -> None:
@@ -177,8 +202,9 @@ def test_orders_per_user() -> None:
         assert (losses[u] == lob.projection_losses(values[u], 1.0, orders)).all()
 
 
-ORDER = lob.PartialOrder.from_ranking([0, 1])
+ORDER: Any = lob.PartialOrder.from_ranking([0, 1])
 FREE = lob.PartialOrder.from_relations(2, [])
+BOTH: Any = lob.LatentOrders.stack([ORDER, FREE])
 
 
 @pytest.mark.parametrize(
@@ -188,6 +214,12 @@ FREE = lob.PartialOrder.from_relations(2, [])
         (lambda: lob.project([np.inf, 0.0], 1.0, ORDER), r"values\[0\] is inf"),
         (lambda: lob.project([1.0, 0.0], [1.0, np.nan], ORDER), r"weights\[1\] is nan"),
         (lambda: lob.project([1.0, 0.0], [-1.0, 1.0], ORDER), r"weights\[0\] is -1.0"),
+        (lambda: lob.project([1.0, 1e60], 1.0, ORDER), r"values\[1\] is 1e\+60; values must not"),
+        (lambda: lob.project([1.0, 0.0], [1e60, 1.0], ORDER), r"weights\[0\] is 1e\+60; weights"),
+        (lambda: lob.project([1.0, 0.0], [1e-60, 1.0], ORDER), r"weights must be 0 or at least"),
+        (lambda: lob.project([1j, 0.0], 1.0, ORDER), r"values must be an array of numbers"),
+        (lambda: lob.project([1.0, 0.0], 1.0, BOTH), r"order must be a PartialOrder"),
+        (lambda: lob.projection_losses([1.0, 0.0], 1.0, ORDER), r"orders must be LatentOrders"),
         (lambda: lob.project([1.0, 0.0, 2.0], 1.0, ORDER), r"shape \(\.\.\., 2\), got \(3,\)"),
         (lambda: lob.project(1.0, 1.0, ORDER), r"shape \(\.\.\., 2\), got \(\)"),
         (lambda: lob.project([1.0, 0.0], [1.0] * 3, ORDER), r"do not fit"),

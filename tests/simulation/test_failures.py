@@ -33,7 +33,7 @@ def test_an_illegal_arm_names_policy_user_and_round(wrong: int) -> None:
 
 def test_an_error_of_a_policy_names_the_first_guilty_user() -> None:
     with pytest.raises(SimulationError, match="no luck") as failure:
-        simulate(fixed(), [Raising(4, arm=0)], 60, 20, progress=False)
+        simulate(fixed(), [Raising(4, arm=0)], 60, 20, workers=1, progress=False)
     error = failure.value
     assert (error.policy, error.user, error.round) == ("raising", 0, 4)
     assert isinstance(error.__cause__, ZeroDivisionError)

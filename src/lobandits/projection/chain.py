@@ -1,5 +1,7 @@
 """Isotonic regression on a total order: pool adjacent violators."""
 
+import numpy as np
+
 from lobandits._checks import FloatArray, IntArray
 from lobandits._jit import lean
 from lobandits.projection.scratch import Scratch
@@ -66,12 +68,15 @@ def fill_chain(
 ) -> None:
     """Write the means of the blocks; an arm that stands alone keeps its own to the last bit.
 
-    Invariant: b is the block at position j. Arms of weight zero get the value of a neighbour.
+    Blocks rise in value also after rounding. Arms of weight zero get the value of a neighbour.
+    Invariant of the last loop: b is the block at position j.
     """
+    highest = -np.inf
     for b in range(n):
         head = sequence[s[b].position]
         mean = s[b].total / s[b].weight
-        s[b].value = values[head] if s[b].weight == weights[head] else mean
+        highest = max(highest, values[head] if s[b].weight == weights[head] else mean)
+        s[b].value = highest
     if n > 0:
         b = n - 1
         for j in range(sequence.shape[0]):

@@ -27,6 +27,16 @@ from lobandits.projection.scratch import Scratch
 
 
 @lean
+def ordinary(values: FloatArray, weights: FloatArray, largest: float) -> bool:
+    """Tell whether all values are finite and all weights zero or positive, in sizes we can take."""
+    fine = True
+    for i in range(values.shape[0]):
+        w = weights[i]
+        fine &= (abs(values[i]) <= largest) & (w <= largest) & ((w >= 1.0 / largest) | (w == 0.0))
+    return fine
+
+
+@lean
 def pool(
     values: FloatArray, weights: FloatArray, t: OrderTables, u: int, state: int, s: Scratch
 ) -> tuple[int, int]:
@@ -93,7 +103,8 @@ def place_unplayed(
 ) -> None:
     """Give each arm of weight zero the value nearest its own that keeps the order.
 
-    First the highest weighted fit below each arm, then from the top down: at least that,
+    Weighted arms are cut by what rounding puts them above their betters. First comes the
+    highest weighted fit below each arm; then, from the top down, each arm gets at least that and
     at most the lowest fit above.
     """
     k = values.shape[0]
@@ -123,7 +134,7 @@ def place_unplayed(
         elif t.parent[u, state, arm] >= 0:
             high = min(high, fit[t.parent[u, state, arm]])
         if weights[arm] > 0.0:
-            fit[arm] = min(fit[arm], high)  # a DAG's fit may miss the order by rounding
+            fit[arm] = min(fit[arm], high)
         elif arm != top:
             fit[arm] = min(max(values[arm], s[arm].low), high)
 
@@ -144,7 +155,7 @@ def project_rows(
     for i in range(values.shape[0]):
         y, w, fit = values[i], weights[i], fits[i]
         losses[i] = fit_one(y, w, t, 0, states[i], tops[i], fit, s, flow)
-        incomplete = t.kind[0, states[i]] == DAG
+        incomplete = t.kind[0, states[i]] != TOTAL
         for arm in range(w.shape[0]):
             incomplete |= w[arm] == 0.0
         if incomplete:

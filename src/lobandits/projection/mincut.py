@@ -33,14 +33,10 @@ def split_dag(
         depth -= 1
         lo = s[depth].start
         hi = s[depth].stop
-        total = mass = 0.0
-        for i in range(lo, hi):
-            mass += weights[s[i].member]
-            total += weights[s[i].member] * values[s[i].member]
-        mean = total / mass
+        origin, mean = centre(values, weights, lo, hi, s)
         size = 0
         if hi - lo > 1:
-            size = upper_set(values, weights, above, top, lo, hi, mean, s, flow)
+            size = upper_set(weights, above, top, lo, hi, mean, s, flow)
         if size > 0:
             s[depth].start = lo
             s[depth].stop = lo + size
@@ -50,14 +46,35 @@ def split_dag(
             continue
         for i in range(lo, hi):
             arm = s[i].member
-            fit[arm] = mean
-            loss += weights[arm] * (values[arm] - mean) ** 2
+            fit[arm] = origin + mean
+            loss += weights[arm] * (s[arm].offset - mean) ** 2
     return loss
 
 
 @lean
+def centre(
+    values: FloatArray, weights: FloatArray, lo: int, hi: int, s: Scratch
+) -> tuple[float, float]:
+    """Write the offsets of a segment's values from that of its heaviest arm.
+
+    Return that value and the mean of the offsets: no large numbers that cancel are added.
+    """
+    heaviest = s[lo].member
+    for i in range(lo + 1, hi):
+        if weights[s[i].member] > weights[heaviest]:
+            heaviest = s[i].member
+    origin = values[heaviest]
+    total = mass = 0.0
+    for i in range(lo, hi):
+        arm = s[i].member
+        s[arm].offset = values[arm] - origin
+        total += weights[arm] * s[arm].offset
+        mass += weights[arm]
+    return origin, total / mass
+
+
+@lean
 def upper_set(
-    values: FloatArray,
     weights: FloatArray,
     above: BoolArray,
     top: int,
@@ -69,14 +86,14 @@ def upper_set(
 ) -> int:
     """Find the upper set of a segment with the largest sum of w (y - mean): a minimum cut.
 
-    Each excess w (y - mean) > 0 is cancelled with deficits of arms above it; what the excess
-    left over can reach is the set. It moves to the front of the segment; returned is its size,
-    0 if the segment must stay whole.
+    Values y are offsets. Each excess w (y - mean) > 0 is cancelled with deficits of arms above
+    it; what the excess left over can reach is the set. It moves to the front of the segment;
+    returned is its size, 0 if the segment must stay whole.
     """
     n = hi - lo
     for i in range(n):
         arm = s[lo + i].member
-        excess = weights[arm] * (values[arm] - mean)
+        excess = weights[arm] * (s[arm].offset - mean)
         s[i].excess = excess
         s[i].sign = 1 if excess > 0.0 else (-1 if excess < 0.0 else 0)
         for j in range(n):
@@ -94,7 +111,7 @@ def upper_set(
             j += 1
     while augment(above, top, lo, n, s, flow):
         pass
-    return regroup(values, weights, above, top, lo, n, s)
+    return regroup(weights, above, top, lo, n, s)
 
 
 @lean
@@ -152,7 +169,6 @@ def cancel(end: int, s: Scratch, flow: FloatArray) -> None:
 
 @lean
 def regroup(
-    values: FloatArray,
     weights: FloatArray,
     above: BoolArray,
     top: int,
@@ -176,10 +192,10 @@ def regroup(
         s[i].sign = reached
         if reached:
             size += 1
-            upper_sum += weights[arm] * values[arm]
+            upper_sum += weights[arm] * s[arm].offset
             upper_mass += weights[arm]
         else:
-            lower_sum += weights[arm] * values[arm]
+            lower_sum += weights[arm] * s[arm].offset
             lower_mass += weights[arm]
     if size == 0 or size == n or upper_sum / upper_mass <= lower_sum / lower_mass:
         return 0

@@ -3,12 +3,21 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import FloatArray, IntArray, finite_array, not_negative
+from lobandits._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    finite_array,
+    not_negative,
+    number_array,
+)
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, PartialOrder, UserOrders
 from lobandits.orders.arms import arm_index
-from lobandits.projection.kernels import losses_rows, project_rows
+from lobandits.projection.kernels import losses_rows, ordinary, project_rows
 from lobandits.projection.scratch import make_scratch
+
+LARGEST = 1e50  # of values and weights: the kernels multiply up to four weights and two values
 
 
 def project(
@@ -50,6 +59,8 @@ def project(
     >>> lob.project([1.0, 3.0, 0.0], [1.0, 1.0, 1.0], order)
     array([2., 2., 0.])
     """
+    if not isinstance(order, PartialOrder):
+        raise LobInputError(f"order must be a PartialOrder, such as orders[0], got {order!r}")
     y, w = _checked(values, weights, order.n_arms)
     head = -1 if top is None else arm_index(order.arms, top)
     if head >= 0 and not order.maximal[head]:
@@ -94,6 +105,8 @@ def projection_losses(
     array([[ 2., inf],
            [inf,  0.]])
     """
+    if not isinstance(orders, LatentOrders | UserOrders):
+        raise LobInputError(f"orders must be LatentOrders or UserOrders, got {orders!r}")
     y, w = _checked(values, weights, orders.n_arms)
     if isinstance(orders, UserOrders) and y.shape[:-1] != (orders.n_users,):
         raise LobInputError(
@@ -123,8 +136,8 @@ def project_each(
 
 def _checked(values: ArrayLike, weights: ArrayLike, n_arms: int) -> tuple[FloatArray, FloatArray]:
     """Return values and weights as writable C arrays of one shape (..., n_arms)."""
-    y = finite_array("values", values)
-    w = finite_array("weights", weights)
+    y = number_array("values", values)
+    w = number_array("weights", weights)
     if y.ndim == 0 or y.shape[-1] != n_arms:
         raise LobInputError(f"values must have shape (..., {n_arms}), got {y.shape}")
     if w.shape != y.shape:
@@ -132,10 +145,27 @@ def _checked(values: ArrayLike, weights: ArrayLike, n_arms: int) -> tuple[FloatA
             w = np.broadcast_to(w, y.shape)
         except ValueError:
             raise LobInputError(f"weights of shape {w.shape} do not fit values {y.shape}") from None
-    if w.size and w.min() < 0:
-        where = tuple(int(i) for i in np.argwhere(w < 0)[0])
-        raise LobInputError(f"weights{list(where)} is {w[where]}; weights must not be negative")
-    return _own(y), _own(w)
+    y, w = _own(y), _own(w)
+    if not ordinary(y.ravel(), w.ravel(), LARGEST):
+        _explain(y, w)
+    return y, w
+
+
+def _explain(values: FloatArray, weights: FloatArray) -> None:
+    """Raise the error for what is not ordinary."""
+    finite_array("values", values)
+    finite_array("weights", weights)
+    tiny = (weights > 0) & (weights < 1 / LARGEST)
+    _refuse("values", values, np.abs(values) > LARGEST, f"values must not exceed {LARGEST:g}")
+    _refuse("weights", weights, weights < 0, "weights must not be negative")
+    _refuse("weights", weights, weights > LARGEST, f"weights must not exceed {LARGEST:g}")
+    _refuse("weights", weights, tiny, f"weights must be 0 or at least {1 / LARGEST:g}")
+
+
+def _refuse(name: str, array: FloatArray, wrong: BoolArray, rule: str) -> None:
+    """Raise the error for the first wrong entry, if there is one."""
+    for where in np.argwhere(wrong)[:1].tolist():
+        raise LobInputError(f"{name}{where} is {array[tuple(where)]}; {rule}")
 
 
 def _own(array: FloatArray) -> FloatArray:

@@ -28,6 +28,7 @@ SCRATCH = np.dtype(
         ("block", np.int64),  # arm: the block that it heads, -1 if none
         ("carried", np.float64),  # arm: the value of the block it is in
         ("low", np.float64),  # arm: the highest fit below it
+        ("offset", np.float64),  # arm: its value from its segment's origin
         ("member", np.int64),  # arms with weight, grouped by segment
         ("spare", np.int64),  # room to regroup a segment
         ("start", np.int64),  # stack of segments still to split
