@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -136,3 +138,55 @@ def test_explains_losses_and_likelihoods() -> None:
 def test_bad_project_every_is_named(every: int) -> None:
     with pytest.raises(LobInputError, match="project_every must be a whole number"):
         LobTS(DAGS, 1.0, project_every=every)
+
+
+@pytest.mark.parametrize(("before", "after"), [(20, 20), (40, 30), (3, 40)])
+@pytest.mark.parametrize("every", [1, 100])
+def test_a_state_forgets_other_orders(before: int, after: int, every: int) -> None:
+    """New orders for old users, as after learning them again: as if they had always been there."""
+    rng = np.random.default_rng(0)
+    old, new = (
+        LobTS(LatentOrders.from_means(rng.normal(size=(m, 9))), 1.0, every) for m in (before, after)
+    )
+    state = old.start(5)
+    for _ in range(40):
+        arms = old.choose(state, rng)
+        old.record(state, arms, rng.normal(size=5))
+    old.choose(state, rng)
+    fresh = new.start(5)
+    fresh.counts[:], fresh.sums[:] = state.counts, state.sums
+    np.testing.assert_allclose(new.probabilities(state), new.probabilities(fresh), rtol=1e-9)
+    restored = new.restore(state.to_dict())
+    np.testing.assert_allclose(new.probabilities(restored), new.probabilities(fresh), rtol=1e-9)
+
+
+def test_threads_may_look_at_one_state() -> None:
+    policy = LobTS(LatentOrders.from_means(np.random.default_rng(0).normal(size=(60, 9))), 1.0)
+    state = policy.start(200)
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        arms = policy.choose(state, rng)
+        policy.record(state, arms, rng.normal(size=200))
+    expected = policy.probabilities(state)
+    with ThreadPoolExecutor(4) as pool:
+        for odds in pool.map(policy.probabilities, [state] * 40):
+            np.testing.assert_array_equal(odds, expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("weights", [[-1.0, 2.0, 0.0]], "weights must not be negative"),
+        ("weights", [[0.0, 0.0, 0.0]], "some must be positive"),
+        ("weights", [[1.0, 0.0, 0.5]], "weights must be 0 for arms on top of no state"),
+        ("projected", [5], "projected must lie between -1 and the plays"),
+        ("projected", [-2], "projected must lie between -1 and the plays"),
+    ],
+)
+def test_a_damaged_memory_is_refused(name: str, value: object, words: str) -> None:
+    policy = LobTS(LatentOrders.from_rankings([[0, 1, 2], [1, 0, 2]]), 1.0)
+    state = policy.start()
+    policy.record(state, policy.choose(state, 0), [1.0])
+    policy.choose(state, 1)
+    with pytest.raises(LobInputError, match=words):
+        policy.restore({**state.to_dict(), name: value})  # type: ignore[dict-item]

@@ -1,3 +1,4 @@
+import tracemalloc
 from itertools import permutations
 
 import numpy as np
@@ -81,3 +82,40 @@ def test_no_feasible_state_is_counted_and_falls_back_to_the_tops() -> None:
 def test_bad_parameters_are_named(options: dict[str, float], words: str) -> None:
     with pytest.raises(LobInputError, match=words):
         LobUCB(DAGS, **options)  # type: ignore[arg-type]
+
+
+def test_a_state_forgets_other_orders() -> None:
+    old = LobUCB(LatentOrders.from_rankings([[0, 1, 2], [1, 0, 2]]), 1.0, refresh_every=100)
+    new = LobUCB(LatentOrders.from_rankings([[2, 1, 0]]), 1.0, refresh_every=100)
+    state = old.start()
+    old.choose(state, 0)
+    assert new.probabilities(state).tolist() == [[0.0, 0.0, 1.0]]
+    assert new.probabilities(new.restore(state.to_dict())).tolist() == [[0.0, 0.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("active", [[0, 0, 0]], "active must name arms on top of some state, at least one"),
+        ("active", [[1, 0, 1]], "active must name arms on top of some state"),
+        ("refreshed", [7], "refreshed must lie between -1 and the plays"),
+    ],
+)
+def test_a_damaged_memory_is_refused(name: str, value: object, words: str) -> None:
+    policy = LobUCB(LatentOrders.from_rankings([[0, 1, 2], [1, 0, 2]]), 1.0)
+    state = policy.start()
+    policy.choose(state, 0)
+    with pytest.raises(LobInputError, match=words):
+        policy.restore({**state.to_dict(), name: value})  # type: ignore[dict-item]
+
+
+def test_many_users_with_orders_of_their_own_need_little_memory() -> None:
+    rankings = np.random.default_rng(0).permuted(np.tile(np.arange(15), (5000, 15, 1)), axis=-1)
+    policy = LobUCB(UserOrders.from_rankings(rankings), 1.0)
+    state = policy.start()
+    policy.take([0]).choose(policy.take([0]).start(), 0)  # compile first
+    tracemalloc.start()
+    policy.choose(state, 0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40e6  # 9 MB stay; the closures of all users at once would be 17 MB as booleans

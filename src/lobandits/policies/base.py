@@ -87,7 +87,7 @@ class Policy(Value, ABC):
     def probabilities(self, state: State) -> FloatArray:
         """Return the chance that `choose` picks each arm, (n_users, n_arms); changes nothing."""
         self._check(state)
-        return self.propensities(state._shadow())
+        return self.propensities(state.copy())
 
     def explain(self, state: State, user: int = 0) -> Explanation:
         """Return what speaks for each arm for one user: plays, means, bounds, probabilities."""

@@ -86,6 +86,16 @@ def make_room(k: int, n_items: int) -> Room:
 
 
 @lean
+def forget(slot: int, b: Bounds) -> None:
+    """Start a user's bounds again: no reward covered, and 0 is a bound of every loss."""
+    for i in range(b.bound.shape[1]):
+        b.bound[slot, i] = 0.0
+    for a in range(b.counts.shape[1]):
+        b.counts[slot, a] = 0
+        b.sums[slot, a] = 0.0
+
+
+@lean
 def catch_up(counts: IntArray, sums: FloatArray, u: int, b: Bounds) -> None:
     """Carry the bounds of user ``u`` over to the rewards that came since; O(items) per arm."""
     k = counts.shape[1]
@@ -94,11 +104,7 @@ def catch_up(counts: IntArray, sums: FloatArray, u: int, b: Bounds) -> None:
         if after == before and sums[u, a] == b.sums[u, a]:
             continue
         if after <= before:  # not more rewards but other ones: start again
-            for i in range(b.bound.shape[1]):
-                b.bound[u, i] = 0.0
-            for c in range(k):
-                b.counts[u, c] = 0
-                b.sums[u, c] = 0.0
+            forget(u, b)
             catch_up(counts, sums, u, b)
             return
         j = after - before

@@ -3,19 +3,22 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import BoolArray, FloatArray, finite_array
+from lobandits._checks import BoolArray, FloatArray, IntArray, finite_array
+from lobandits._jit import lean
 from lobandits.errors import LobInputError
-from lobandits.orders import LatentOrders, UserOrders
+from lobandits.orders import DAG, LatentOrders, OrderTables, UserOrders
 from lobandits.orders.arms import arm_names
 from lobandits.orders.immutable import read_only
 from lobandits.policies.base import Policy
 from lobandits.policies.rewards import checked_spread, user_indices
 from lobandits.policies.value import Value
 
+FNV = 0x100000001B3
 Own = TypeVar("Own", bound="Ordered")
 M = TypeVar("M", bound="MeansPolicy")
 
@@ -83,6 +86,18 @@ class OrderPolicy(Ordered, Policy):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._fix(sigma=checked_spread("sigma", self.sigma))
+
+    @cached_property
+    def _keys(self) -> IntArray:
+        """A number for what the policy knows, (1 or n_users,).
+
+        A state remembers it, so as to forget what it derived from other orders.
+        """
+        options = [value for name, value in self._items() if name != "orders"]
+        keys = np.empty(len(self.orders.tables.kind), np.int64)
+        with np.errstate(over="ignore"):
+            mix_orders(self.orders.tables, crc32(repr(options).encode()), keys)
+        return read_only(keys)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -152,3 +167,20 @@ class MeansPolicy(Policy):
         """Return the best arms of each state of the first user, as text."""
         names = np.array(self.arms)
         return np.array([" = ".join(names[best]) for best in self._best[0]])
+
+
+@lean
+def mix_orders(tables: OrderTables, seed: int, out: IntArray) -> None:
+    """Write a hash (FNV-1a) of ``seed`` and each user's orders; the same on every machine."""
+    n, m, k = tables.sequence.shape
+    for u in range(n):
+        key = np.int64(seed)
+        for s in range(m):
+            key = (key ^ tables.kind[u, s]) * FNV
+            for j in range(k):
+                key = (key ^ np.int64(tables.sequence[u, s, j])) * FNV
+                key = (key ^ tables.parent[u, s, j]) * FNV
+                if tables.kind[u, s] == DAG:
+                    for b in range(k):
+                        key = (key ^ tables.above[u, s, j, b]) * FNV
+        out[u] = key

@@ -1,18 +1,22 @@
 """lobTS: sample the arm that is on top of the best fitting order."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from lobandits._checks import FloatArray, IntArray, whole
 from lobandits._jit import kernel
+from lobandits.errors import LobInputError
 from lobandits.orders import OrderTables
 from lobandits.policies.bounded import (
     Bounds,
     Items,
     Room,
     catch_up,
+    forget,
     losses_on_top,
     make_bounds,
     make_items,
@@ -41,12 +45,15 @@ class LobTSState(State):
         The arms' likelihoods, relative to the best, at the last projection.
     projected : int64 (n_users,)
         Plays at the last projection, -1 before the first.
+    known : int64 (n_users,)
+        Names the orders and sigma that all the rest was derived from.
     bound, fit, seen_counts, seen_sums
         See `lobandits.policies.bounded`.
     """
 
     weights: FloatArray = field(metadata=MEMORY)
     projected: IntArray = field(metadata={"role": "memory", "empty": -1})
+    known: IntArray = field(metadata=MEMORY)
     bound: FloatArray = field(metadata=CACHE)
     fit: FloatArray = field(metadata=CACHE)
     seen_counts: IntArray = field(metadata=CACHE)
@@ -90,7 +97,7 @@ class LobTS(OrderPolicy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._fix(project_every=whole("project_every", self.project_every))
+        self._fix(project_every=whole("project_every", self.project_every, most=2**62))
 
     def new_state(self, n_users: int) -> LobTSState:
         """Return the state of users without rewards."""
@@ -105,11 +112,27 @@ class LobTS(OrderPolicy):
             carries=base.carries,
             weights=np.zeros(base.counts.shape),
             projected=np.full(n_users, -1),
+            known=np.zeros(n_users, np.int64),
             bound=bounds.bound,
             fit=bounds.fit,
             seen_counts=bounds.counts,
             seen_sums=bounds.sums,
         )
+
+    def restore(self, data: Mapping[str, ArrayLike]) -> State:
+        """Return the state whose `State.to_dict` is ``data``, after checking every array."""
+        state = super().restore(data)
+        assert isinstance(state, LobTSState)
+        state.projected[state.known != self._keys] = -1
+        state.weights[state.projected < 0] = 0.0
+        largest = state.weights.max(axis=1)[state.projected >= 0]
+        if (state.weights < 0).any() or (largest <= 0).any():
+            raise LobInputError("weights must not be negative, and some must be positive")
+        if ((state.weights > 0) & ~np.atleast_2d(self.orders.tops)).any():
+            raise LobInputError("weights must be 0 for arms on top of no state")
+        if ((state.projected < -1) | (state.projected > state.plays)).any():
+            raise LobInputError("projected must lie between -1 and the plays recorded")
+        return state
 
     @cached_property
     def _items_of_orders(self) -> Items:
@@ -148,7 +171,7 @@ class LobTS(OrderPolicy):
         assert isinstance(state, LobTSState)
         items = self._items_of_orders
         n_items = items.state.shape[1]
-        kept = state.bound.shape[1] > 0
+        kept = state.bound.shape[1] >= n_items
         if kept:
             bounds = Bounds(state.bound, state.fit, state.seen_counts, state.seen_sums)
         else:
@@ -158,6 +181,8 @@ class LobTS(OrderPolicy):
             state.sums,
             state.weights,
             state.projected,
+            state.known,
+            self._keys,
             self.orders.tables,
             items,
             bounds,
@@ -176,6 +201,8 @@ def project_users(
     sums: FloatArray,
     weights: FloatArray,
     projected: IntArray,
+    known: IntArray,
+    keys: IntArray,
     tables: OrderTables,
     items: Items,
     bounds: Bounds,
@@ -187,20 +214,22 @@ def project_users(
 ) -> None:
     """Bring up to date the weights of the users whose last projection is too long ago.
 
-    Bounds that are not ``kept`` start from 0 for every user: then all items are projected.
+    Bounds that are not ``kept``, or that other orders left, start again from 0.
     """
     n, k = counts.shape
     reach = -2.0 * variance * np.log(cut)
     for u in range(n):
         plays = counts[u].sum()
-        if projected[u] >= 0 and plays - projected[u] < project_every:
+        key = keys[u if len(keys) > 1 else 0]
+        if known[u] == key and projected[u] >= 0 and plays - projected[u] < project_every:
             continue
-        projected[u] = plays
         slot = u if kept else 0
+        if known[u] != key or not kept:
+            forget(slot, bounds)
         if kept:
             catch_up(counts, sums, u, bounds)
-        else:
-            bounds.bound[:] = 0.0
+        known[u] = key
+        projected[u] = plays
         out = weights[u]
         least = losses_on_top(
             counts, sums, u, slot, tables, items, reach, variance, bounds, room, out

@@ -1,14 +1,17 @@
 """lobUCB: upper confidence bounds on the arms that a feasible order can put on top."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from lobandits._checks import FloatArray, IntArray, positive, whole
 from lobandits._jit import kernel, lean
+from lobandits.errors import LobInputError
+from lobandits.orders import LatentOrders, UserOrders
 from lobandits.orders.immutable import read_only
 from lobandits.policies.explain import Details
 from lobandits.policies.families import OrderPolicy
@@ -16,7 +19,7 @@ from lobandits.policies.sampling import pick, spread
 from lobandits.policies.state import SUM, State
 
 Bits = NDArray[np.uint64]
-WORD = 64
+WORD_BYTES = 8
 
 
 class FeasibilityTables(NamedTuple):
@@ -39,11 +42,14 @@ class LobUCBState(State):
         1 for the arms in A_t.
     refreshed : int64 (n_users,)
         Plays at the last refresh, -1 before the first.
+    known : int64 (n_users,)
+        Names the orders and sigma of that refresh.
     """
 
     infeasible: IntArray = field(metadata=SUM)
     active: NDArray[np.uint8] = field(metadata={"role": "memory", "empty": 0})
     refreshed: IntArray = field(metadata={"role": "memory", "empty": -1})
+    known: IntArray = field(metadata={"role": "memory", "empty": 0})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,7 +92,7 @@ class LobUCB(OrderPolicy):
     def __post_init__(self) -> None:
         super().__post_init__()
         self._fix(
-            refresh_every=whole("refresh_every", self.refresh_every),
+            refresh_every=whole("refresh_every", self.refresh_every, most=2**62),
             radius=positive("radius", self.radius),
         )
 
@@ -100,15 +106,32 @@ class LobUCB(OrderPolicy):
             infeasible=np.zeros(n_users, np.int64),
             active=np.zeros(base.counts.shape, np.uint8),
             refreshed=np.full(n_users, -1),
+            known=np.zeros(n_users, np.int64),
         )
+
+    def restore(self, data: Mapping[str, ArrayLike]) -> State:
+        """Return the state whose `State.to_dict` is ``data``, after checking every array."""
+        state = super().restore(data)
+        assert isinstance(state, LobUCBState)
+        state.refreshed[state.known != self._keys] = -1
+        active = (state.active != 0) & (state.refreshed >= 0)[:, None]
+        tops = np.atleast_2d(self.orders.tops)
+        if (active & ~tops).any() or not active[state.refreshed >= 0].any(axis=1).all():
+            raise LobInputError("active must name arms on top of some state, at least one")
+        if ((state.refreshed < -1) | (state.refreshed > state.plays)).any():
+            raise LobInputError("refreshed must lie between -1 and the plays recorded")
+        return state
 
     @cached_property
     def _sets(self) -> FeasibilityTables:
         maximal = self.orders.tables.maximal
-        k = self.n_arms
-        precedes = self.orders.precedes.reshape(len(maximal), -1, k, k)
+        if isinstance(self.orders, UserOrders):  # some users at a time: closures are large
+            parts = [slice(u, u + 1024) for u in range(0, len(maximal), 1024)]
+            above = np.concatenate([_packed_closures(self.orders.take(part)) for part in parts])
+        else:
+            above = _packed_closures(self.orders)
         return FeasibilityTables(
-            above=_pack(precedes.transpose(0, 2, 3, 1)),
+            above=read_only(above),
             top=_pack(maximal.transpose(0, 2, 1)),
             all=_pack(np.ones(maximal.shape[1], np.bool_)),
         )
@@ -147,6 +170,8 @@ class LobUCB(OrderPolicy):
             state.infeasible,
             state.active,
             state.refreshed,
+            state.known,
+            self._keys,
             self._sets,
             self.refresh_every,
             self.radius * self.sigma**2,
@@ -154,12 +179,18 @@ class LobUCB(OrderPolicy):
         )
 
 
+def _packed_closures(orders: LatentOrders | UserOrders) -> Bits:
+    """Return, for each user and two arms, the states in which the first is above the second."""
+    k = orders.n_arms
+    return _pack(orders.precedes.reshape(-1, orders.n_states, k, k).transpose(0, 2, 3, 1))
+
+
 def _pack(sets: NDArray[Any]) -> Bits:
     """Pack the last axis of booleans into 64-bit words."""
-    padding = -sets.shape[-1] % WORD
-    padded = np.concatenate([sets, np.zeros((*sets.shape[:-1], padding), np.bool_)], axis=-1)
-    packed = np.ascontiguousarray(np.packbits(padded, axis=-1, bitorder="little"))
-    return read_only(packed.view(np.uint64))
+    packed = np.packbits(sets, axis=-1, bitorder="little")
+    padding = -packed.shape[-1] % WORD_BYTES
+    words = np.concatenate([packed, np.zeros((*packed.shape[:-1], padding), np.uint8)], axis=-1)
+    return read_only(words.view(np.uint64))
 
 
 @lean
@@ -224,6 +255,8 @@ def play(
     infeasible: IntArray,
     active: NDArray[np.uint8],
     refreshed: IntArray,
+    known: IntArray,
+    keys: IntArray,
     sets: FeasibilityTables,
     refresh_every: int,
     width: float,
@@ -237,11 +270,13 @@ def play(
     feasible = np.empty(len(sets.all), np.uint64)
     for u in range(n):
         plays = bounds(counts[u], sums[u], width, low, up)
-        if refreshed[u] < 0 or plays - refreshed[u] >= refresh_every:
+        key = keys[u if len(keys) > 1 else 0]
+        if known[u] != key or refreshed[u] < 0 or plays - refreshed[u] >= refresh_every:
             row = u if len(sets.top) > 1 else 0
             if not find_active(low, up, sets, row, feasible, active[u]):
                 infeasible[u] += 1
             refreshed[u] = plays
+            known[u] = key
         best = -np.inf
         for a in range(k):
             if not active[u, a]:

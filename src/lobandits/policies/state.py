@@ -72,11 +72,6 @@ class Statistics:
         """Return a copy that shares no array with this state."""
         return replace(self, **{name: value.copy() for name, value in self._arrays().items()})
 
-    def _shadow(self: S) -> S:
-        """Return a copy for one look at the state: caches, which only save work, are shared."""
-        kept = self._arrays("sum", "memory")
-        return replace(self, **{name: value.copy() for name, value in kept.items()})
-
     def to_dict(self) -> dict[str, NDArray[Any]]:
         """Return copies of the arrays that must be stored; `Policy.restore` reads them."""
         return {name: value.copy() for name, value in self._arrays("sum", "memory").items()}
