@@ -49,4 +49,4 @@ docs: | $(BIN)/python  ## build the documentation into site/
 	$(BIN)/mkdocs build --strict
 
 clean:  ## remove the environment and everything built
-	rm -rf $(VENV) site dist out
+	rm -rf $(VENV) site dist out src/lobandits/__pycache__
