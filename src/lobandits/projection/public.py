@@ -39,8 +39,9 @@ def project(
         The means y, of shape (..., n_arms), up to 1e50 in size: every leading axis is a batch.
     weights
         The weights w (for bandits: plays), of a shape that broadcasts to that of ``values``.
-        Zero means "never played", else they lie between 1e-50 and 1e50. At zero the arm costs nothing, binds the others only through the
-        order's closure, and its fit is its value cut to what the order allows.
+        Zero means "never played": the arm costs nothing, binds the others only through the
+        order's closure, and its fit is its value cut to what the order allows. Other weights
+        lie between 1e-50 and 1e50.
     order
         The order to keep.
     top
