@@ -164,7 +164,7 @@ def pool_forest(
 def highest_under(arm: int, value: float, s: Scratch) -> int:
     """Return the highest block that hangs from ``arm`` and exceeds ``value``, -1 if none."""
     found = -1
-    for b in range(s.upper.shape[0]):
+    for b in range(s.shape[0]):
         if s[b].upper == arm and s[b].value > value:
             found = b
             value = s[b].value

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numba import config
 
 from lobandits._checks import FloatArray
 
@@ -45,4 +46,7 @@ Scratch = np.recarray[Any, Any]
 
 def make_scratch(k: int) -> tuple[Scratch, FloatArray]:
     """Allocate the working memory for ``k`` arms: the records, and the flow of a min cut."""
-    return np.recarray(k, SCRATCH), np.empty((k, k))
+    records: Any = np.empty(k, SCRATCH)
+    if config.DISABLE_JIT:  # Numba reads fields of any record as attributes, Python does not
+        records = records.view(np.recarray)
+    return records, np.empty((k, k))
