@@ -36,6 +36,19 @@ def test_result_and_picture_are_saved_and_named(tmp_path: Path) -> None:
     assert plot.read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_help_names_every_policy() -> None:
+    text = " ".join(RUNNER.invoke(app, ["simulate", "--help"]).output.replace("│", " ").split())
+    assert f"{', '.join(POLICIES)}, or all" in text
+
+
+def test_a_folder_is_refused_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "folder.png").mkdir()
+    result = RUNNER.invoke(app, ["simulate", "--plot", str(tmp_path / "folder.png")])
+    assert result.exit_code == 2
+    assert "is a folder" in result.output
+    assert "regret" not in result.stdout
+
+
 def test_all_means_every_policy() -> None:
     result = RUNNER.invoke(app, ["simulate", *SMALL, "--policies", "all"])
     assert [line.split()[0] for line in result.output.splitlines()[5:]] == list(POLICIES)

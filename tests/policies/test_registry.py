@@ -85,6 +85,7 @@ def test_options_in_brackets() -> None:
     [
         ("lobts(10)", r"options in 'lobts\(10\)'; write them like lobts\(option=1\)"),
         ("lobts(project_every=)", "cannot read the options"),
+        ("lobts(**{})", "cannot read the options"),
         ("lobts(project_every=open('x'))", "cannot read the options"),
         ("lobts(project_evry=2)", "did you mean 'project_every'"),
         ("lobst(project_every=2)", "did you mean 'lobts'"),

@@ -60,6 +60,11 @@ def test_clipped_mean_stays_within_bounds_far_away() -> None:
     assert means.tolist() == [1.0, 2.0]
 
 
+def test_clipped_mean_with_hardly_any_noise() -> None:
+    values = np.array([-3.0, 2.0, 9.0])
+    assert clipped_mean(values, 1e-200, (0.0, 5.0)).tolist() == [0.0, 2.0, 5.0]
+
+
 def test_clipping_keeps_the_order() -> None:
     means = clipped_mean(np.linspace(-3, 8, 200), 1.0, (0.0, 5.0))
     assert (np.diff(means) > 0).all()

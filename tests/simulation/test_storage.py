@@ -89,7 +89,9 @@ def rewrite(path: Path, change: Any) -> None:
         (lambda h, a: h.update(version="x"), "format version 'x'"),
         (lambda h, a: h.update(format="other"), "no lobandits result"),
         (lambda h, a: h.pop("seconds"), "the field 'seconds' is missing"),
-        (lambda h, a: h["settings"].pop("keep"), "corrupt or no lobandits result"),
+        (lambda h, a: h["settings"].pop("keep"), "the setting 'keep' is missing"),
+        (lambda h, a: h["seconds"].pop("ucb"), "the seconds of 'ucb' are missing"),
+        (lambda h, a: a["user/ucb"].__setitem__((0, 0), 9.5), "'user/ucb' is corrupt"),
         (lambda h, a: a.pop("user/ucb"), "'user/ucb' is missing"),
         (lambda h, a: a.update({"user/ucb": np.zeros(3)}), r"shape \(3,\), expected \(20, 30\)"),
     ],
@@ -100,6 +102,14 @@ def test_a_wrong_file_says_what_is_wrong(tmp_path: Path, change: Any, message: s
     with pytest.raises(LobInputError, match=message) as failure:
         Result.load(path)
     assert "wrong.npz" in str(failure.value)
+
+
+def test_rows_in_another_order_are_refused(tmp_path: Path) -> None:
+    path = run("all").save(tmp_path / "sorted.parquet")
+    metadata = {"lobandits": pl.read_parquet_metadata(path)["lobandits"]}
+    pl.read_parquet(path).reverse().write_parquet(path, metadata=metadata)
+    with pytest.raises(LobInputError, match="'user/ucb' is corrupt: its checksum differs"):
+        Result.load(path)
 
 
 def test_a_table_of_something_else_is_no_result(tmp_path: Path) -> None:

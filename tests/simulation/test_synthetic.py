@@ -147,6 +147,8 @@ def test_it_prints_and_compares() -> None:
         ({"rewards": "binary"}, "unknown rewards"),
         ({"bounds": (0, 1)}, "Gaussian have none"),
         ({"rewards": "clipped", "bounds": (1, 0)}, "bounds must increase"),
+        ({"gamma": 1e308}, "too large for numbers"),
+        ({"shift": (-1e308, 1e308)}, "too large for numbers"),
     ],
 )
 def test_wrong_settings_are_refused(changes: dict[str, Any], message: str) -> None:

@@ -61,6 +61,10 @@ def test_the_corrected_size_gives_exact_orders() -> None:
     assert wrong["corrected"] < wrong["printed"]
 
 
+def test_at_least_one_sample_is_needed() -> None:
+    assert samples_for_exact_orders(1e-300, 1e300, 2, 2, 0.5) == 1
+
+
 def test_huge_numbers_of_users_do_not_overflow() -> None:
     assert samples_for_exact_orders(1.0, 1.0, 10, 10**400, 1e-300) > 1000
 

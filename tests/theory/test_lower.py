@@ -312,6 +312,7 @@ def test_one_arm_in_words() -> None:
         ({"means": [1.0, float("nan"), 2.0]}, r"means\[1\] is nan"),
         ({"means": [[1.0, 2.0, 3.0]]}, "1 axes"),
         ({"means": []}, "empty"),
+        ({"means": [1e308, 0.0, -1e308]}, "must not exceed"),
         ({"sigma": 0.0}, "sigma must be positive"),
         ({"sigma": 1e200}, "too far apart in scale"),
         ({"kind": "lobb"}, "did you mean 'lob'"),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lobandits.cli.values import checked_suffix, save_picture
+from lobandits.cli.values import PICTURES, checked_suffix, save_picture
 from lobandits.errors import LobInputError
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from lobandits.orders import LatentOrders
     from lobandits.theory import LowerBound
 
-PICTURES = (".png", ".pdf", ".svg")
 KNOWN = {"lb": "each state's means", "lob": "each state's order", "mab": "nothing"}
 
 
@@ -73,7 +72,9 @@ def bound(
     lob = regret_lower_bound(mu, states, sigma, "lob")
     bounds = [lob, regret_lower_bound(mu, states, sigma, "mab")]
     lines = []
-    if state_means is not None:
+    if state_means is None:
+        lines.append("No LB bound: it needs every state's means (--state-means).")
+    else:
         table = _read_table(state_means)
         try:
             bounds.insert(0, regret_lower_bound(mu, states, sigma, "lb", table))
@@ -194,19 +195,16 @@ def _lessons(bounds: "list[LowerBound]", lob: "LowerBound") -> list[str]:
 
 
 def _guarantees(mu: list[float], orders: "LatentOrders", sigma: float, horizon: int) -> str:
-    """Return what two policies guarantee at the horizon."""
+    """Return the upper bounds of two policies at the horizon."""
     from lobandits.theory import lobucb_regret_bound, toparms_regret_bound
 
-    lobucb = lobucb_regret_bound(
-        mu,
-        orders,
-        sigma,
-        horizon,
-    )
+    printed = lobucb_regret_bound(mu, orders, sigma, horizon)
+    lobucb = lobucb_regret_bound(mu, orders, sigma, horizon, constant="corrected")
     toparms = toparms_regret_bound(mu, orders, sigma, horizon)
     return (
         f"Guaranteed at T = {horizon}, with {lobucb.q} arms on top of some state: regret of lobUCB "
-        f"at most {lobucb.regret:.4g}, of UCB on the top arms at most {toparms.regret:.4g}."
+        f"at most {lobucb.regret:.4g} (with the paper's printed constant {printed.regret:.4g}), of "
+        f"UCB on the top arms at most {toparms.regret:.4g}."
     )
 
 

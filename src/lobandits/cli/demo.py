@@ -24,8 +24,7 @@ def demo(
     The table has mean cumulative regret, lower is better, and compares it with the asymptotic
     lower bound c log T for policies that know only the orders.
     """
-    from lobandits.cli.simulate import PICTURES
-    from lobandits.cli.values import checked_suffix, save_picture
+    from lobandits.cli.values import PICTURES, checked_suffix, save_picture
     from lobandits.policies import POLICIES
     from lobandits.simulation import Synthetic, simulate
 

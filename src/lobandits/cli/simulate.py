@@ -31,7 +31,6 @@ A hundred thousand users, keeping only means and standard errors:
 
     lob simulate --policies lobts --users 100000 --keep mean
 """
-PICTURES = (".png", ".pdf", ".svg")
 
 
 def simulate(
@@ -57,8 +56,8 @@ def simulate(
         str,
         typer.Option(
             metavar="NAMES",
-            help="Policies to compare, separated by commas, or all. Options go in brackets: "
-            "lobts(project_every=10).",
+            help="Policies to compare, separated by commas: ucb, ts, mucb, mts, lobucb, lobts, "
+            "toparms, or all. Options go in brackets: lobts(project_every=10).",
         ),
     ] = "ucb,ts,lobucb,lobts",
     horizon: Annotated[int, typer.Option(help="Rounds for each user, T.")] = 500,
@@ -89,7 +88,7 @@ def simulate(
     gamma (k - j) on average. lob policies know the orders, m policies (mucb, mts) also the means,
     ucb and ts neither. All policies meet the same users and the same noise.
     """
-    from lobandits.cli.values import checked_suffix, pair, policy_names
+    from lobandits.cli.values import PICTURES, checked_suffix, pair, policy_names
     from lobandits.simulation import Synthetic
     from lobandits.simulation import simulate as run
 

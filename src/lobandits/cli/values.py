@@ -1,5 +1,6 @@
 """What commands share: values written on a command line, and pictures in files."""
 
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,6 +9,8 @@ from lobandits.errors import LobInputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+PICTURES = (".png", ".pdf", ".svg")
 
 
 def policy_names(text: str) -> list[str]:
@@ -38,6 +41,10 @@ def checked_suffix(option: str, path: Path, known: tuple[str, ...]) -> None:
         raise LobInputError(f"{option} must end in {' or '.join(known)}, got {str(path)!r}")
     if not path.parent.is_dir():
         raise LobInputError(f"{option}: the folder {str(path.parent)!r} does not exist")
+    if path.is_dir():
+        raise LobInputError(f"{option}: {str(path)!r} is a folder")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise LobInputError(f"{option}: no permission to write {str(path)!r}")
 
 
 def save_picture(figure: "Figure", path: Path) -> Path:
@@ -45,5 +52,5 @@ def save_picture(figure: "Figure", path: Path) -> Path:
     try:
         figure.savefig(path, dpi=150)
     except OSError as error:
-        raise LobInputError(f"cannot write {path}: {error.strerror}") from error
+        raise LobInputError(f"cannot write {path}: {error.strerror or error}") from error
     return path

@@ -95,9 +95,9 @@ def parse_name(text: str) -> tuple[str, dict[str, Any]]:
         return name, {}
     try:
         call = ast.parse(f"options({inside}", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args:
+        if not isinstance(call, ast.Call) or call.args or any(not k.arg for k in call.keywords):
             raise ValueError
-        return name, {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
+        return name, {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
     except (SyntaxError, ValueError):
         raise LobInputError(
             f"cannot read the options in {text!r}; write them like {name}(option=1)"

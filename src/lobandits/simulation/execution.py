@@ -69,17 +69,19 @@ def _submit(pool: Executor, chunk: Chunk, control: Control) -> Pending:
 
 def _wait_for_next(pending: deque[Pending]) -> None:
     """Wait until the first chunk, or some other one, is done; raise the first error of any."""
-    done = {pending[0]} if pending[0].done() else set()
-    still = [future for future in pending if not future.done()]
-    while not done:
-        done = wait(still, timeout=PATIENCE, return_when=FIRST_COMPLETED).done
+    running = [future for future in pending if not future.done()]
+    while running and running[0] is pending[0]:
+        if wait(running, timeout=PATIENCE, return_when=FIRST_COMPLETED).done:
+            break
     for future in pending:
         if future.done() and (error := future.exception()) is not None:
             raise error
 
 
-def check_picklable(executor: Executor | None, specs: Mapping[str, Spec]) -> None:
-    """Refuse, for a process pool, a policy or function that cannot be sent to a process."""
+def check_executor(executor: Executor | None, specs: Mapping[str, Spec]) -> None:
+    """Refuse what is no executor, and for processes a policy that cannot be sent to them."""
+    if not isinstance(executor, Executor | None):
+        raise LobInputError(f"executor must be a concurrent.futures.Executor, got {executor!r}")
     if not isinstance(executor, ProcessPoolExecutor):
         return
     for label, spec in specs.items():

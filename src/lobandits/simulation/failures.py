@@ -9,8 +9,8 @@ class SimulationError(LobError, RuntimeError):
     Attributes
     ----------
     policy, user, round
-        Which one, for whom, and when; rounds count from 1. ``user`` is None where no single
-        user could be found guilty.
+        Which one, for whom, and when; rounds count from 1, and 0 is while the policy is made.
+        ``user`` is None where no single user could be found guilty.
     """
 
     def __init__(self, policy: str, user: int | None, round: int, what: str) -> None:  # noqa: A002
@@ -19,7 +19,8 @@ class SimulationError(LobError, RuntimeError):
 
     def __str__(self) -> str:
         whom = "" if self.user is None else f", user {self.user}"
-        return f"policy {self.policy!r}{whom}, round {self.round}: {self.what}"
+        when = f"round {self.round}" if self.round else "before the first round"
+        return f"policy {self.policy!r}{whom}, {when}: {self.what}"
 
 
 class SimulationInterrupted(KeyboardInterrupt):

@@ -30,7 +30,7 @@ def plot_regret(
         mean, error = (
             result.cumulative(policy) if cumulative else result.instantaneous(policy, window)
         )
-        (line,) = axes.plot(rounds, mean, label=policy, linewidth=1.6)
+        (line,) = axes.plot(rounds, mean, label=policy.replace("$", r"\$"), linewidth=1.6)
         if result.n_users > 1:
             low, high = mean - BAND * error, mean + BAND * error
             axes.fill_between(rounds, low, high, color=line.get_color(), alpha=0.2, linewidth=0)

@@ -35,7 +35,8 @@ def _mean_excess(x: FloatArray) -> FloatArray:
     """Return E max(x - z, 0) for z standard normal."""
     from scipy.special import ndtr
 
-    return np.asarray(np.exp(-0.5 * x * x) / np.sqrt(2 * np.pi) + x * ndtr(x))
+    near = np.clip(x, -40.0, 40.0)  # farther out the density is 0, and its square may overflow
+    return np.asarray(np.exp(-0.5 * near * near) / np.sqrt(2 * np.pi) + x * ndtr(x))
 
 
 def expected_rewards(

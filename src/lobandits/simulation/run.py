@@ -12,7 +12,7 @@ from lobandits._checks import one_of, whole
 from lobandits.errors import LobInputError
 from lobandits.policies import Policy
 from lobandits.simulation.collect import Collector
-from lobandits.simulation.execution import check_picklable, outcomes_in_order, worker_pool
+from lobandits.simulation.execution import check_executor, outcomes_in_order, worker_pool
 from lobandits.simulation.failures import SimulationInterrupted
 from lobandits.simulation.problems import Environment
 from lobandits.simulation.progress import progress_bar
@@ -97,11 +97,11 @@ def simulate(
         seed=whole("seed", seed, least=0),
         keep=one_of("keep", keep, ("all", "mean")),
     )
-    check_picklable(executor, run.specs)
+    check_executor(executor, run.specs)
     workers = whole("workers", (os.cpu_count() or 1) if workers is None else workers)
     chunk_size = None if chunk_size is None else whole("chunk_size", chunk_size)
     began = time.perf_counter()
-    collector = Collector(run.specs, run.horizon, run.n_users, run.keep == "all")
+    collector = run.collector()
     try:
         size = _chunk_size(run.warm_up(), run.n_users, workers, chunk_size)
         compiled = time.perf_counter()
@@ -136,6 +136,17 @@ class _Run:
     def n_decisions(self) -> int:
         return self.n_users * self.horizon * len(self.specs)
 
+    def collector(self) -> Collector:
+        """Return room for all that is kept, or say that there is none."""
+        try:
+            return Collector(self.specs, self.horizon, self.n_users, self.keep == "all")
+        except (MemoryError, ValueError):  # NumPy's words for much and for far too much
+            advice = "keep='mean' needs less" if self.keep == "all" else "ask for less"
+            raise LobInputError(
+                f"no memory for the regret of {self.n_users:,} users in {self.horizon:,} rounds; "
+                f"{advice}"
+            ) from None
+
     def warm_up(self) -> int:
         """Play two rounds of one block: compile, fail early; return numbers held per user.
 
@@ -167,7 +178,7 @@ class _Run:
 
 
 def _checked_env(env: Environment) -> Environment:
-    if not isinstance(env, Environment):
+    if isinstance(env, type) or not isinstance(env, Environment):
         raise LobInputError(f"env must have a method sample(n, seed, first), got {env!r}")
     return env
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from lobandits._checks import FloatArray, IntArray
+from lobandits.errors import LobError, LobInputError
 from lobandits.simulation.failures import SimulationError, Stopped
 from lobandits.simulation.moments import BATCH, empty_blocks, sum_up_blocks
 from lobandits.simulation.problems import Environment, Problems
@@ -65,7 +66,7 @@ class Control:
 def run_chunk(chunk: Chunk, control: Control | None = None) -> dict[str, Outcome]:
     """Play all rounds of a chunk; return each policy's outcome by label."""
     control = control or Control()
-    problems = chunk.env.sample(chunk.n_users, chunk.seed, chunk.first)
+    problems = _sampled(chunk)
     lanes = [Lane(label, spec, chunk, problems) for label, spec in chunk.specs.items()]
     shocks = Noise(standard_normal, chunk.seed, Stream.REWARDS, chunk.first, chunk.n_users)
     for start in range(0, chunk.rounds, BATCH):
@@ -74,6 +75,17 @@ def run_chunk(chunk: Chunk, control: Control | None = None) -> dict[str, Outcome
             lane.play(batch, start, control.stop)
             control.advance(batch.size)
     return {lane.label: lane.outcome for lane in lanes}
+
+
+def _sampled(chunk: Chunk) -> Problems:
+    """Return the chunk's problems; kernels trust that there are as many as it has users."""
+    problems = chunk.env.sample(chunk.n_users, chunk.seed, chunk.first)
+    if not isinstance(problems, Problems) or problems.n_users != chunk.n_users:
+        raise LobInputError(
+            f"sample({chunk.n_users}, {chunk.seed}, {chunk.first}) of the environment must return "
+            f"Problems of {chunk.n_users} users, got {problems!r}"
+        )
+    return problems
 
 
 class Lane:
@@ -85,6 +97,7 @@ class Lane:
         self.problems = problems
         self.now = 0
         self.numbers: Any = None
+        self.played: tuple[IntArray, FloatArray] | None = None
         n = problems.n_users
         self.outcome = Outcome(
             blocks=empty_blocks(n, chunk.rounds),
@@ -92,9 +105,20 @@ class Lane:
             regret=np.zeros((n, chunk.rounds if chunk.keep_users else 0)),
         )
         with _Clock(self.outcome):
-            self.policy = build(label, spec, problems, chunk.horizon)
-            self.state = self.policy.start(n)
+            self._make(spec, chunk.horizon)
         self.noise = Noise(self.policy.draw, chunk.seed, Stream.CHOICES, chunk.first, n)
+
+    def _make(self, spec: Spec, horizon: int) -> None:
+        n = self.problems.n_users
+        try:
+            self.policy = build(self.label, spec, self.problems, horizon)
+            self.state = self.policy.start(n)
+            if self.state.n_users != n:
+                raise ValueError(f"start({n}) made a state of {self.state.n_users} users")
+        except LobError:
+            raise
+        except Exception as error:
+            raise SimulationError(self.label, None, 0, _words(error)) from error
 
     def play(self, shocks: FloatArray, start: int, stop: Event) -> None:
         """Play the rounds from ``start``, one for each row of ``shocks``."""
@@ -105,8 +129,8 @@ class Lane:
         except (Stopped, SimulationError):
             raise
         except Exception as error:
-            what = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise SimulationError(self.label, self._guilty(), self.now + 1, what) from error
+            guilty, now = self._guilty(), self.now + 1
+            raise SimulationError(self.label, guilty, now, _words(error)) from error
         sum_up_blocks(regret, outcome.totals, outcome.blocks, start, BLOCK)
         if outcome.regret.size:
             outcome.regret[:, start : start + len(shocks)] = regret.T
@@ -120,13 +144,14 @@ class Lane:
         for shock, numbers, row in zip(shocks, self.noise.rounds(len(shocks)), regret, strict=True):
             if stop.is_set():
                 raise Stopped
-            self.numbers = numbers
+            self.numbers, self.played = numbers, None
             arms = policy.decide(state, numbers)
-            if arms.shape != users.shape or arms.dtype != np.int64:
+            if not isinstance(arms, np.ndarray) or arms.shape != (n,) or arms.dtype != np.int64:
                 raise TypeError(f"decide() must return int64 of shape ({n},), got {arms!r}")
             illegal = pay(arms, shock, *given, binary, rewards, row)
             if illegal >= 0:
                 raise self._illegal(arms, illegal)
+            self.played = arms, rewards
             policy.absorb(state, users, arms, rewards)
             self.now += 1
         return regret
@@ -136,15 +161,23 @@ class Lane:
         return SimulationError(self.label, self.first + user, self.now + 1, what)
 
     def _guilty(self) -> int | None:
-        """Return the first user for whom deciding fails alone, if any."""
-        numbers = self.numbers
-        for user in range(0 if numbers is None else self.problems.n_users):
+        """Return the first user for whom the step that failed fails alone, if any."""
+        for user in range(0 if self.numbers is None else self.problems.n_users):
+            one = slice(user, user + 1)
             try:
                 alone, policy = self.state.take([user]), self.policy.take([user])
-                policy.decide(alone, numbers[user : user + 1])
+                if self.played is None:
+                    policy.decide(alone, self.numbers[one])
+                else:
+                    arms, rewards = self.played
+                    policy.absorb(alone, np.zeros(1, np.int64), arms[one], rewards[one])
             except Exception:
                 return self.first + user
         return None
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0]
 
 
 class _Clock:

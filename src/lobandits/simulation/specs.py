@@ -86,7 +86,8 @@ def build(label: str, spec: Spec, problems: Problems, horizon: int) -> Policy:
 
 
 def _by_name(name: str, problems: Problems, horizon: int) -> Policy:
-    parameters = {field.name for field in fields(cast("Any", POLICIES[parse_name(name)[0]]))}
-    if problems.state_means is None and "state_means" in parameters:
+    plain, options = parse_name(name)
+    needed = {field.name for field in fields(cast("Any", POLICIES[plain]))} - set(options)
+    if problems.state_means is None and "state_means" in needed:
         raise LobInputError(f"{name} needs the means of states; give the problems state_means")
     return make_policy(name, cast("Any", problems), horizon=horizon)

@@ -3,12 +3,14 @@
 Parquet with keep="all" has a row per user and round: ``user``, ``round``, and the regret of
 each policy in a column of its own. With keep="mean" it has a row per policy, with lists: its
 ``totals`` by user, and by round the mean regret and the squared deviations, ``mean`` and
-``squares``, and those of cumulative regret. The settings are JSON, under the key ``lobandits``.
+``squares``, and those of cumulative regret. The settings are JSON, under the key ``lobandits``,
+with a checksum of each array: Parquet as such would not notice a changed number or row.
 """
 
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -19,13 +21,14 @@ from numpy.typing import NDArray
 from lobandits._checks import FloatArray
 from lobandits._files import write_atomic
 from lobandits.errors import LobInputError
-from lobandits.simulation.moments import Moments
+from lobandits.simulation.moments import ROWS, Moments
 from lobandits.simulation.result import Result
 
 FORMAT = "lobandits.result"
 VERSION = 1
 KEY = "lobandits"
-FIELDS = ("settings", "seconds", "cpu_seconds", "constants")
+FIELDS = ("settings", "seconds", "cpu_seconds", "constants", "checksums")
+SETTINGS = ("environment", "policies", "horizon", "n_users", "seed", "keep")
 ROW_NAMES = ("mean", "squares", "cumulative_mean", "cumulative_squares")
 Arrays = dict[str, NDArray[Any]]
 
@@ -78,7 +81,12 @@ def _header(result: Result) -> dict[str, Any]:
         "seconds": dict(result.seconds),
         "cpu_seconds": dict(result.cpu_seconds),
         "constants": dict(result.constants),
+        "checksums": {name: _checksum(array) for name, array in _arrays(result).items()},
     }
+
+
+def _checksum(array: NDArray[Any]) -> int:
+    return zlib.crc32(np.ascontiguousarray(array, dtype="<f8").data)
 
 
 def _checked_header(header: Any) -> dict[str, Any]:
@@ -92,21 +100,30 @@ def _checked_header(header: Any) -> dict[str, Any]:
     for field in FIELDS:
         if not isinstance(header.get(field), dict):
             raise LobInputError(f"the field {field!r} is missing")
+    for key in SETTINGS:
+        if key not in header["settings"]:
+            raise LobInputError(f"the setting {key!r} is missing")
+    for label in header["settings"]["policies"]:
+        if not {label} <= header["seconds"].keys() & header["cpu_seconds"].keys():
+            raise LobInputError(f"the seconds of {label!r} are missing")
     return header
 
 
 def _result(header: Mapping[str, Any], arrays: Arrays) -> Result:
     """Build a result of checked arrays: regret by ``user/LABEL``, or totals and moments."""
-    settings = header["settings"]
+    settings, sums = header["settings"], header["checksums"]
     n, horizon, labels = settings["n_users"], settings["horizon"], list(settings["policies"])
+
+    def read(kind: str, shape: tuple[int, ...]) -> dict[str, FloatArray]:
+        return {label: _checked(arrays, f"{kind}/{label}", shape, sums) for label in labels}
+
     if settings["keep"] == "all":
-        users = {label: _shaped(arrays, f"user/{label}", (n, horizon)) for label in labels}
+        users = read("user", (n, horizon))
         moments = {label: Moments.of(regret) for label, regret in users.items()}
         totals = {label: np.cumsum(regret, axis=1)[:, -1] for label, regret in users.items()}
     else:
-        users = None
-        totals = {label: _shaped(arrays, f"totals/{label}", (n,)) for label in labels}
-        tables = {label: _shaped(arrays, f"moments/{label}", (4, horizon)) for label in labels}
+        users, totals = None, read("totals", (n,))
+        tables = read("moments", (ROWS, horizon))
         moments = {label: Moments(n, table) for label, table in tables.items()}
     return Result(
         settings=settings,
@@ -119,11 +136,15 @@ def _result(header: Mapping[str, Any], arrays: Arrays) -> Result:
     )
 
 
-def _shaped(arrays: Arrays, name: str, shape: tuple[int, ...]) -> FloatArray:
+def _checked(
+    arrays: Arrays, name: str, shape: tuple[int, ...], sums: Mapping[str, Any]
+) -> FloatArray:
     if name not in arrays:
         raise LobInputError(f"{name!r} is missing")
     if arrays[name].shape != shape:
         raise LobInputError(f"{name!r} has shape {arrays[name].shape}, expected {shape}")
+    if _checksum(arrays[name]) != sums.get(name):
+        raise LobInputError(f"{name!r} is corrupt: its checksum differs")
     return np.ascontiguousarray(arrays[name], dtype=np.float64)
 
 
@@ -144,7 +165,7 @@ def _read_npz(path: Path) -> tuple[Any, Arrays]:
     if not zipfile.is_zipfile(path):
         path.open("rb").close()
         raise LobInputError("corrupt or truncated, no npz file")
-    with np.load(path, allow_pickle=False) as data:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
         return json.loads(str(data["header"])), {name: data[name] for name in data.files}
 
 
@@ -159,22 +180,29 @@ def _write_parquet(file: IO[bytes], result: Result, header: Mapping[str, Any]) -
         }
         frame = pl.DataFrame(index | {p: values.ravel() for p, values in result.users.items()})
     else:
-        frame = pl.DataFrame([_lists(result, label) for label in result.policies])
+        frame = pl.DataFrame(_lists(result))
     frame.write_parquet(file, metadata={KEY: json.dumps(header)})
 
 
-def _lists(result: Result, label: str) -> dict[str, Any]:
-    table = result.moments[label].table
-    rows = {name: row.tolist() for name, row in zip(ROW_NAMES, table, strict=True)}
-    return {"policy": label, "totals": result.totals[label].tolist(), **rows}
+def _lists(result: Result) -> dict[str, list[Any]]:
+    """Return the columns of a table with a row per policy and a list per cell."""
+    import polars as pl
+
+    tables = [result.moments[label].table for label in result.policies]
+    curves = {name: [pl.Series(table[i]) for table in tables] for i, name in enumerate(ROW_NAMES)}
+    totals = [pl.Series(result.totals[label]) for label in result.policies]
+    return {"policy": list(result.policies), "totals": totals, **curves}
 
 
 def _read_parquet(path: Path) -> tuple[Any, Arrays]:
     import polars as pl
 
-    header = json.loads(pl.read_parquet_metadata(path).get(KEY, "null"))
-    settings = _checked_header(header)["settings"]
-    frame = pl.read_parquet(path)
+    try:
+        header = json.loads(pl.read_parquet_metadata(path).get(KEY, "null"))
+        settings = _checked_header(header)["settings"]
+        frame = pl.read_parquet(path)
+    except pl.exceptions.PanicException as error:  # no Exception, so nobody else would catch it
+        raise LobInputError("corrupt, no Parquet file") from error
     if settings["keep"] == "all":
         shape = (settings["n_users"], settings["horizon"])
         return header, {
@@ -183,7 +211,7 @@ def _read_parquet(path: Path) -> tuple[Any, Arrays]:
             if label in frame.columns
         }
     arrays: Arrays = {}
-    for row in frame.iter_rows(named=True):
-        arrays[f"totals/{row['policy']}"] = np.array(row["totals"])
-        arrays[f"moments/{row['policy']}"] = np.array([row[name] for name in ROW_NAMES])
+    for i, label in enumerate(frame["policy"]):
+        arrays[f"totals/{label}"] = frame["totals"][i].to_numpy()
+        arrays[f"moments/{label}"] = np.stack([frame[name][i].to_numpy() for name in ROW_NAMES])
     return header, arrays

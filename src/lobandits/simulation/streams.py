@@ -58,7 +58,10 @@ class Noise:
         parts: Iterator[NDArray[Any]] = (
             self._draw(rng, (n_rounds, BLOCK)) for rng in self._generators
         )
-        return np.ascontiguousarray(np.concatenate(list(parts), axis=1)[:, : self._n])
+        numbers = np.concatenate(list(parts), axis=1)
+        if numbers.shape[:2] != (n_rounds, BLOCK * len(self._generators)):
+            raise ValueError(f"draw(rng, {(n_rounds, BLOCK)}) must return an array of that shape")
+        return np.ascontiguousarray(numbers[:, : self._n])
 
 
 def standard_normal(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[Any]:

@@ -1,5 +1,6 @@
 """The paper's synthetic environment, and users who put other numbers on the same order."""
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -99,6 +100,9 @@ class Synthetic:
         check_enough(self.n_states, self.n_arms)
         if self.scale is not None and self.scale[0] <= 0:
             raise LobInputError(f"scale must be positive, got {self.scale!r}")
+        least, most = self._reach()
+        if not math.isfinite(most - least):
+            raise LobInputError("gamma, scale and shift make means too large for numbers")
         self._check_bounds()
 
     def _set(self, name: str, value: object) -> None:

@@ -81,4 +81,4 @@ def samples_for_exact_orders(
     samples = factor * ratio * ratio * (math.log(2 * means) - math.log(error))
     if not math.isfinite(samples):
         raise LobInputError(f"sigma / gap is {ratio:.3g}: no finite number of samples is enough")
-    return math.ceil(samples)
+    return max(1, math.ceil(samples))

@@ -7,6 +7,7 @@ from lobandits._checks import BoolArray, FloatArray, finite_array
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
 
+LARGEST = 1e300
 RELATIVE = 1e-9
 """Differences below this share of the spread of the means count as equality."""
 
@@ -16,6 +17,8 @@ def checked_means(means: ArrayLike, orders: LatentOrders | None = None) -> Float
     array = finite_array("means", means, ndim=1)
     if len(array) == 0:
         raise LobInputError("means is empty; give one mean per arm")
+    if np.abs(array).max() > LARGEST:
+        raise LobInputError(f"means must not exceed {LARGEST:g} in size")
     if orders is None:
         return array
     if not isinstance(orders, LatentOrders):

@@ -33,7 +33,7 @@ def plot_bounds(bounds: Sequence[LowerBound]) -> "Figure":
         raise LobInputError("the bounds are for different means; plot them one by one")
     rows = (-first.means).argsort(kind="stable")
     height = 2.0 + 0.3 * len(rows)
-    figure = Figure(figsize=(10.0, height), layout="constrained")
+    figure = Figure(figsize=(11.5, height), layout="constrained")
     left, right = figure.subplots(1, 2, sharey=True)
     _draw_instance(left, first, rows)
     _draw_prices(right, bounds, rows)
@@ -54,7 +54,7 @@ def _draw_instance(axes: "Axes", bound: LowerBound, rows: IntArray) -> None:
     axes.set_xlabel("mean reward")
     axes.grid(axis="y", color="0.93")
     axes.set_axisbelow(True)
-    axes.legend(loc="lower right")
+    axes.legend(loc="upper left")  # best first, so nothing is there
 
 
 def _title(bound: LowerBound) -> str:
@@ -99,4 +99,4 @@ def _draw_prices(axes: "Axes", bounds: Sequence[LowerBound], rows: IntArray) -> 
     axes.set_xlim(left=0)
     axes.set_xlabel("regret per log T (numbers: plays per log T)")
     axes.set_title("price of information, by arm")
-    axes.legend(loc="lower right")
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
