@@ -8,7 +8,7 @@ import numpy as np
 from lobandits._checks import FloatArray, IntArray
 from lobandits.errors import LobError
 
-TOLERANCE = 1e-8
+TOLERANCE = 1e-7
 MAX_ROUNDS = 300
 PATIENCE = 5
 """Rounds that a certified plan waits for a vertex as cheap, where unneeded arms are exactly 0."""
