@@ -11,7 +11,8 @@ for arm a with n plays and mean y before, minimising over each arm alone leaves 
 
     bound += n j / (n + j) ((r - x_a)^2 - (r - y)^2),   x_a += j / (n + j) (r - x_a).
 
-That costs O(1) per item and reward, and is exact unless the new rewards break the item's order.
+That costs O(1) per item and reward, and is exact while the arm is pooled with no other and keeps
+its place in the item's order.
 An item whose bound exceeds what its arm has already is not projected.
 """
 
