@@ -98,8 +98,13 @@ def one_of(name: str, value: str, known: Sequence[str]) -> str:
     """Return ``value`` if it is known; else name the closest of those that are."""
     if value in known:
         return value
+    hint = closest(str(value), known)
+    raise LobInputError(f"unknown {name} {value!r}; {hint}Known: {', '.join(known)}")
+
+
+def closest(value: str, known: Sequence[str]) -> str:
+    """Return the question whether the closest of the known names was meant, if any is close."""
     from difflib import get_close_matches
 
-    close = get_close_matches(str(value), known, n=1, cutoff=0.4)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    raise LobInputError(f"unknown {name} {value!r}; {hint}Known: {', '.join(known)}")
+    close = get_close_matches(value, known, n=1, cutoff=0.4)
+    return f"did you mean {close[0]!r}? " if close else ""

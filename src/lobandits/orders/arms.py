@@ -3,10 +3,9 @@
 import operator
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from typing import Any, SupportsIndex
 
-from lobandits._checks import whole
+from lobandits._checks import closest, whole
 from lobandits.errors import LobInputError
 
 Arm = SupportsIndex | str
@@ -48,9 +47,9 @@ def arm_index(arms: Sequence[str], arm: Any) -> int:
     if isinstance(arm, str):
         if arm in arms:
             return arms.index(arm)
-        close = get_close_matches(arm, arms, n=1, cutoff=0.4)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        raise LobInputError(f"unknown arm {arm!r}; {hint}The arms are {_listed(arms)}")
+        raise LobInputError(
+            f"unknown arm {arm!r}; {closest(arm, arms)}The arms are {_listed(arms)}"
+        )
     try:
         index = operator.index(arm)
     except TypeError:

@@ -17,7 +17,7 @@ from lobandits._checks import FloatArray, IntArray, generator, whole
 from lobandits.errors import LobInputError
 from lobandits.policies.explain import Details, Explanation, rows
 from lobandits.policies.rewards import add_rewards, checked_rewards, user_indices
-from lobandits.policies.state import State, fill, stored_users
+from lobandits.policies.state import State, fill, no_rewards, stored_users
 from lobandits.policies.value import Value
 
 P = TypeVar("P", bound="Policy")
@@ -113,10 +113,7 @@ class Policy(Value, ABC):
 
     def new_state(self, n_users: int) -> State:
         """Return an empty state; policies that remember more override this."""
-        shape = (n_users, self.n_arms)
-        return State(
-            counts=np.zeros(shape, np.int64), sums=np.zeros(shape), carries=np.zeros(shape)
-        )
+        return State(**no_rewards(n_users, self.n_arms))
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
         """Return the random numbers of decisions: by default one uniform for each."""

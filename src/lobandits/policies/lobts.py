@@ -25,7 +25,7 @@ from lobandits.policies.bounded import (
 from lobandits.policies.explain import Details
 from lobandits.policies.families import OrderPolicy
 from lobandits.policies.sampling import draw_weighted
-from lobandits.policies.state import State
+from lobandits.policies.state import State, no_rewards
 from lobandits.projection import projection_losses
 
 CUT = 1e-12
@@ -101,16 +101,13 @@ class LobTS(OrderPolicy):
 
     def new_state(self, n_users: int) -> LobTSState:
         """Return the state of users without rewards."""
-        base = super().new_state(n_users)
         n_items = self._items_of_orders.state.shape[1]
         if n_users * n_items * self.n_arms > CACHE_LIMIT:
             n_items = 0
         bounds = make_bounds(n_users, self.n_arms, n_items)
         return LobTSState(
-            counts=base.counts,
-            sums=base.sums,
-            carries=base.carries,
-            weights=np.zeros(base.counts.shape),
+            **no_rewards(n_users, self.n_arms),
+            weights=np.zeros((n_users, self.n_arms)),
             projected=np.full(n_users, -1),
             known=np.zeros(n_users, np.int64),
             bound=bounds.bound,

@@ -16,7 +16,7 @@ from lobandits.orders.immutable import read_only
 from lobandits.policies.explain import Details
 from lobandits.policies.families import OrderPolicy
 from lobandits.policies.sampling import pick, spread
-from lobandits.policies.state import SUM, State
+from lobandits.policies.state import SUM, State, no_rewards
 
 Bits = NDArray[np.uint64]
 WORD_BYTES = 8
@@ -98,13 +98,10 @@ class LobUCB(OrderPolicy):
 
     def new_state(self, n_users: int) -> LobUCBState:
         """Return the state of users without rewards."""
-        base = super().new_state(n_users)
         return LobUCBState(
-            counts=base.counts,
-            sums=base.sums,
-            carries=base.carries,
+            **no_rewards(n_users, self.n_arms),
             infeasible=np.zeros(n_users, np.int64),
-            active=np.zeros(base.counts.shape, np.uint8),
+            active=np.zeros((n_users, self.n_arms), np.uint8),
             refreshed=np.full(n_users, -1),
             known=np.zeros(n_users, np.int64),
         )

@@ -13,7 +13,7 @@ from lobandits.errors import LobInputError
 from lobandits.policies.explain import Details
 from lobandits.policies.families import MeansPolicy
 from lobandits.policies.sampling import pick, spread
-from lobandits.policies.state import SUM, State
+from lobandits.policies.state import SUM, State, no_rewards
 
 
 @dataclass(eq=False, repr=False)
@@ -93,11 +93,8 @@ class MUCB(MeansPolicy):
 
     def new_state(self, n_users: int) -> MUCBState:
         """Return a state without beliefs."""
-        base = super().new_state(n_users)
         return MUCBState(
-            counts=base.counts,
-            sums=base.sums,
-            carries=base.carries,
+            **no_rewards(n_users, self.n_arms),
             gaps=np.zeros((n_users, self.n_states)),
             visits=np.zeros((n_users, self.n_states), np.int64),
             beliefs=np.full((n_users, self.n_arms), -1),

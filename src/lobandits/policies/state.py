@@ -139,6 +139,16 @@ def stored_users(data: Mapping[str, ArrayLike], name: str) -> int:
         raise LobInputError(f"{name} must be an array of numbers: {error}") from None
 
 
+def no_rewards(n_users: int, n_arms: int) -> dict[str, Any]:
+    """Return the arrays of a `State` without rewards, by name."""
+    shape = (n_users, n_arms)
+    return {
+        "counts": np.zeros(shape, np.int64),
+        "sums": np.zeros(shape),
+        "carries": np.zeros(shape),
+    }
+
+
 def fill(state: Statistics, data: Mapping[str, ArrayLike]) -> None:
     """Copy stored arrays into an empty state, or name the one that does not fit."""
     stored = state._arrays("sum", "memory")
