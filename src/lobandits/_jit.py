@@ -11,6 +11,9 @@ from numba import config, njit
 P = ParamSpec("P")
 R = TypeVar("R")
 
+WITHOUT_KERNELS = ("__init__.py", "cli", "service", "experiments", "selection")
+"""Sources whose edits leave the compiled kernels as they are."""
+
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile ``function`` on first use, without the interpreter lock, cached on disk.
@@ -68,14 +71,15 @@ class _Forgiving:
 
 
 def _cache_name() -> str:
-    """Return a folder name that changes with any source of the package.
+    """Return a folder name that changes with any source that a kernel may stand in.
 
     A cached kernel contains the kernels that it calls, and Numba does not notice when those
     change in another file.
     """
     digest = hashlib.sha256()
     for path in sorted(_PACKAGE.rglob("*.py")):
-        digest.update(path.read_bytes())
+        if path.relative_to(_PACKAGE).parts[0] not in WITHOUT_KERNELS:
+            digest.update(path.read_bytes())
     return f"kernels-{digest.hexdigest()[:16]}"
 
 
