@@ -46,7 +46,7 @@ bench: | $(BIN)/python  ## run the benchmarks
 
 docs: | $(BIN)/python  ## build the documentation into site/
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[docs]'
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 clean:  ## remove the environment and everything built
 	rm -rf $(VENV) site dist out src/lobandits/__pycache__

@@ -14,6 +14,8 @@ WRITES = {
     "compare_policies": ["out/result.parquet", "out/regret.png"],
     "own_orders": ["orders.json", "orders.png"],
     "lower_bound": ["bound.png"],
+    "notification_hour": ["notification_hour.png"],
+    "own_policy": ["own_policy.png"],
 }
 
 

@@ -34,6 +34,16 @@ class Policy(Value, ABC):
         Number of arms.
     arms : tuple of str
         Their names.
+
+    Examples
+    --------
+    >>> from lobandits.policies import UCB
+    >>> policy = UCB(n_arms=3, sigma=1.0)
+    >>> state = policy.start(n_users=2)
+    >>> policy.record(state, arms=[0, 2], rewards=[1.5, 0.5])
+    >>> policy.probabilities(state)
+    array([[0. , 0.5, 0.5],
+           [0.5, 0.5, 0. ]])
     """
 
     state_type: ClassVar[type[State]] = State

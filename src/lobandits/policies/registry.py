@@ -65,6 +65,13 @@ def make_policy(
     ------
     LobInputError
         If there is no such policy or option; the message names the closest one.
+
+    Examples
+    --------
+    >>> import lobandits as lob
+    >>> problems = lob.Synthetic(n_arms=5, n_states=4).sample(10, seed=0)
+    >>> make_policy("ucb", problems)
+    UCB(n_arms=5, sigma=1.0)
     """
     name, written = parse_name(name)
     options = written | options

@@ -89,6 +89,16 @@ class State(Statistics):
         Their sum, correctly rounded.
     carries : float64 (n_users, n_arms)
         What rounding left out of ``sums``: the exact sum is ``sums + carries``.
+
+    Examples
+    --------
+    >>> from lobandits.policies import UCB
+    >>> policy = UCB(n_arms=2, sigma=1.0)
+    >>> here, there = policy.start(), policy.start()
+    >>> policy.record(here, arms=[1], rewards=[2.0])
+    >>> policy.record(there, arms=[1], rewards=[4.0])
+    >>> here.merge(there).means
+    array([[nan,  3.]])
     """
 
     counts: IntArray = field(metadata=SUM)

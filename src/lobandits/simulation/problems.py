@@ -44,6 +44,13 @@ class Problems:
         Only for clipped rewards: what the noise is added to before clipping.
     bounds
         Only for clipped rewards: (lowest, highest).
+
+    Examples
+    --------
+    >>> orders = LatentOrders.from_rankings([[0, 1, 2], [2, 1, 0]])
+    >>> problems = Problems([[5.0, 3.0, 1.0]], sigma=1.0, states=[0], orders=orders)
+    >>> problems.gaps
+    array([[0., 2., 4.]])
     """
 
     means: FloatArray

@@ -57,6 +57,16 @@ class Result:
         Each policy's share of the run's wall time, without compiling.
     cpu_seconds
         Processor time that each policy used, on all workers together.
+
+    Examples
+    --------
+    >>> import lobandits as lob
+    >>> env = lob.Synthetic(n_arms=5, n_states=5)
+    >>> result = lob.simulate(env, ["ucb", "lobts"], horizon=50, n_users=16, progress=False)
+    >>> result
+    Result(ucb, lobts: 16 users, horizon 50, seed 0)
+    >>> bool(result.difference("lobts", "ucb").mean < 0)
+    True
     """
 
     settings: Mapping[str, Any]
