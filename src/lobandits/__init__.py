@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 from lobandits.errors import LobError, LobInputError, LobWarning
 
 if TYPE_CHECKING:
+    from lobandits.learning import (
+        KendallKMeans,
+    )
     from lobandits.orders import (
         LatentOrders,
         PartialOrder,
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "lobandits.learning": ("KendallKMeans",),
     "lobandits.orders": (
         "LatentOrders",
         "PartialOrder",
@@ -106,6 +110,7 @@ __all__ = [
     "UCB",
     "Agent",
     "FixedProblems",
+    "KendallKMeans",
     "LatentOrders",
     "LobError",
     "LobInputError",
