@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 from lobandits.errors import LobError, LobInputError, LobWarning
 
 if TYPE_CHECKING:
+    from lobandits.learning import (
+        RewardTable,
+        reward_table,
+    )
     from lobandits.orders import (
         LatentOrders,
         PartialOrder,
@@ -54,6 +58,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "lobandits.learning": (
+        "RewardTable",
+        "reward_table",
+    ),
     "lobandits.orders": (
         "LatentOrders",
         "PartialOrder",
@@ -117,6 +125,7 @@ __all__ = [
     "Problems",
     "RelativeLobTS",
     "Result",
+    "RewardTable",
     "SimulationError",
     "SimulationInterrupted",
     "State",
@@ -129,6 +138,7 @@ __all__ = [
     "project",
     "projection_losses",
     "regret_lower_bound",
+    "reward_table",
     "samples_for_exact_orders",
     "similar_order_probability",
     "simulate",
