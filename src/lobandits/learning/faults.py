@@ -35,7 +35,7 @@ def number(table: Any, name: str) -> Any:
     """Return the column of rewards as numbers; text that reads as none is missing."""
     column, kind = table[name], table[name].type()
     if kind.is_string():
-        return column.try_cast("float64")
+        return column.strip().try_cast("float64")  # a bare try_cast of a CSV's column would fail
     if kind.is_boolean():
         return column.cast("int8").cast("float64")
     if kind.is_numeric() or kind.is_null():
@@ -93,14 +93,20 @@ def _row(row: dict[str, Any], columns: tuple[str, ...], numbered: bool) -> str:
     return f"row {row['row']} ({values})" if numbered else f"({values})"
 
 
-def check_enough(table: RewardTable, user: str, arm: str, asked: str) -> None:
+def check_enough(
+    table: RewardTable, user: str, arm: str, filters: tuple[int, int] | None = None
+) -> None:
     """Refuse what no order can be learned from: one user, one arm, or an arm nobody tried."""
-    for names, noun, column in ((table.users, "user", user), (table.arms, "arm", arm)):
+    left = ""
+    if filters is not None:
+        left = f" left, of arms with at least {filters[1]} rewards (min_arm_rewards) and users "
+        left += f"with at least {filters[0]} (min_user_rewards)"
+    for names, noun, column in ((table.users.tolist(), "user", user), (table.arms, "arm", arm)):
         if len(names) < 2:
-            only = f", {names[0]!r}" if len(names) else ""
+            only = f", {names[0]!r}" if names else ""
             raise LobInputError(
-                f"column {column!r} has {counted(len(names), noun)}{asked}{only}; learning "
-                f"orders needs at least two {noun}s"
+                f"column {column!r} has {counted(len(names), noun)}{only}{left}; learning orders "
+                f"needs at least two {noun}s"
             )
     untried = np.flatnonzero(~table.counts.any(axis=0))
     if untried.size:

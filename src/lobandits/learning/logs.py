@@ -66,10 +66,10 @@ def reward_table(
            [nan, 5. ]])
     """
     table = read_logs(logs, user, arm, reward)
-    check_enough(table, user, arm, "")
+    check_enough(table, user, arm)
     kept = table.filter(min_user_rewards, min_arm_rewards)
-    asked = f" with at least {min_user_rewards} and {min_arm_rewards} rewards"
-    check_enough(kept, user, arm, asked)
+    if kept is not table:
+        check_enough(kept, user, arm, (min_user_rewards, min_arm_rewards))
     return kept
 
 

@@ -129,7 +129,10 @@ def _column(frame: Any, name: str) -> Any:
 
     part = frame.select([name]) if hasattr(frame, "select") else frame[[name]]
     try:
-        return pa.table(part).column(0)
+        column = pa.table(part).column(0)
+        if pa.types.is_fixed_size_binary(column.type):  # Python objects, in polars
+            raise TypeError(f"its type {part[name].dtype} is unknown")
+        return column
     except (pa.ArrowException, TypeError, ValueError) as error:
         types = [type(value).__name__ for value in part[name].to_list() if value is not None]
         (usual, _), *others = Counter(types).most_common()
