@@ -164,7 +164,7 @@ def test_files_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "no file matches logs/*.csv" in refused("logs/*.csv")
     (tmp_path / "empty").mkdir()
     assert "the folder empty holds no CSV or Parquet file" in refused("empty")
-    Path("ratings.xls").touch()
+    Path("ratings.xls").write_text("x")
     assert "ratings.xls must end in .parquet, " in refused("ratings.xls")
     pl.DataFrame(GOOD).write_parquet("ratings.parquet")
     Path("ratings.xls").unlink()
@@ -174,16 +174,16 @@ def test_files_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("zero.csv", b"", "zero.csv"),
-        ("zero.parquet", b"", "cannot read zero.parquet: "),
+        ("zero.csv", b"", "zero.csv is empty"),
+        ("zero.parquet", b"", "zero.parquet is empty"),
         ("header.csv", b"user,arm,reward\n", "header.csv has no rows"),
-        ("binary.csv", bytes(range(256)) * 40, "binary.csv"),
-        ("broken.parquet", b"PAR1" + bytes(100) + b"PAR1", "cannot read broken.parquet: "),
+        ("binary.csv", bytes(range(256)) * 40, "cannot read binary.csv, which is "),
+        ("broken.parquet", b"PAR1" + bytes(100) + b"PAR1", "cannot read broken.parquet"),
         ("other.csv", b"movie,stars\n1,2\n", "has no column 'user'"),
-        ("ragged.csv", b"user,arm,reward\n1,a,2\n2,b\n3,c,1\n", "ragged.csv"),
+        ("ragged.csv", b"user,arm,reward\n1,a,2\n2,b\n3,c,1\n", "rows with more or fewer fields"),
         ("text.csv", b"user,arm,reward\n1,a,2\n2,b,bad\n", "row 2 (user=2, arm='b', reward='bad')"),
         ("hole.csv", b"user,arm,reward\n1,a,2\n2,b,\n", "row 2 (user=2, arm='b', reward=None)"),
-        ("fake.csv.gz", b"user,arm,reward\n1,a,2\n", "cannot read fake.csv.gz: "),
+        ("fake.csv.gz", b"user,arm,reward\n1,a,2\n", "cannot read fake.csv.gz, which is damaged"),
     ],
 )  # fmt: skip
 def test_damaged_files(
@@ -207,9 +207,9 @@ def test_a_damaged_page_of_a_parquet_file(tmp_path: Path) -> None:
     content = bytearray(file.read_bytes())
     content[20:5000] = bytes(4980)
     file.write_bytes(content)
-    assert f"cannot read {file}: " in refused(file)
+    assert f"cannot read {file}, which is damaged" in refused(file)
     file.write_bytes(content[:-300])
-    assert f"cannot read {file}: " in refused(file)
+    assert f"cannot read {file}, which is damaged" in refused(file)
 
 
 def test_a_late_bad_reward_in_a_csv_file(tmp_path: Path) -> None:

@@ -56,6 +56,8 @@ def _files(path: str | os.PathLike[str]) -> Source:
     found = _matching(os.fspath(path))
     kinds = {file: _kind(file) for file in found}
     for file, kind in kinds.items():
+        if not Path(file).stat().st_size:
+            raise LobInputError(f"{file} is empty")
         if kind is None:
             raise LobInputError(f"{file} must end in {', '.join(KINDS)} (or with .gz after it)")
         if kind != kinds[found[0]]:
@@ -152,6 +154,8 @@ def _check_columns(there: Any, columns: Sequence[str], name: str) -> None:
     for column in columns:
         if names.count(column) > 1:
             raise LobInputError(f"{name} has more than one column {column!r}; rename one")
+        if len(names) == 1 and column in names[0].split(","):
+            raise LobInputError(f"{name} has rows with more or fewer fields than its header")
         if column not in names:
             raise LobInputError(
                 f"{name} has no column {column!r}; {closest(column, names)}"
@@ -172,8 +176,11 @@ def _readable(name: str) -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        reason = str(error).strip().splitlines()[0]
-        raise LobInputError(f"cannot read {name}: {reason}") from error
+        said = str(error).split("\nLINE ")[0]  # what follows is the query
+        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        raise LobInputError(
+            f"cannot read {name}, which is damaged or no table: {'; '.join(lines[:3])}"
+        ) from error
 
 
 @contextmanager
