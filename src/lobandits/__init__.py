@@ -11,6 +11,8 @@ from lobandits.errors import LobError, LobInputError, LobWarning
 if TYPE_CHECKING:
     from lobandits.learning import (
         KendallKMeans,
+        RewardTable,
+        reward_table,
     )
     from lobandits.orders import (
         LatentOrders,
@@ -58,6 +60,10 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "lobandits.learning": ("KendallKMeans",),
+    "lobandits.learning": (
+        "RewardTable",
+        "reward_table",
+    ),
     "lobandits.orders": (
         "LatentOrders",
         "PartialOrder",
@@ -122,6 +128,7 @@ __all__ = [
     "Problems",
     "RelativeLobTS",
     "Result",
+    "RewardTable",
     "SimulationError",
     "SimulationInterrupted",
     "State",
@@ -134,6 +141,7 @@ __all__ = [
     "project",
     "projection_losses",
     "regret_lower_bound",
+    "reward_table",
     "samples_for_exact_orders",
     "similar_order_probability",
     "simulate",
