@@ -11,7 +11,9 @@ from lobandits.errors import LobError, LobInputError, LobWarning
 if TYPE_CHECKING:
     from lobandits.learning import (
         KendallKMeans,
+        MovieLensRatings,
         RewardTable,
+        load_movielens,
         reward_table,
     )
     from lobandits.orders import (
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
         Synthetic,
         simulate,
     )
+    from lobandits.simulation.movielens import MovieLens
     from lobandits.theory import (
         lobucb_regret_bound,
         regret_lower_bound,
@@ -59,9 +62,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "lobandits.learning": ("KendallKMeans",),
     "lobandits.learning": (
+        "KendallKMeans",
+        "MovieLensRatings",
         "RewardTable",
+        "load_movielens",
         "reward_table",
     ),
     "lobandits.orders": (
@@ -98,6 +103,7 @@ _HOMES = {
         "Synthetic",
         "simulate",
     ),
+    "lobandits.simulation.movielens": ("MovieLens",),
     "lobandits.theory": (
         "lobucb_regret_bound",
         "regret_lower_bound",
@@ -123,6 +129,8 @@ __all__ = [
     "LobTS",
     "LobUCB",
     "LobWarning",
+    "MovieLens",
+    "MovieLensRatings",
     "PartialOrder",
     "Policy",
     "Problems",
@@ -136,6 +144,7 @@ __all__ = [
     "TopArmsUCB",
     "UserOrders",
     "duels_from_rewards",
+    "load_movielens",
     "lobucb_regret_bound",
     "make_policy",
     "project",
