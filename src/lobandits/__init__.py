@@ -10,7 +10,9 @@ from lobandits.errors import LobError, LobInputError, LobWarning
 
 if TYPE_CHECKING:
     from lobandits.learning import (
+        GeneratedRatings,
         RewardTable,
+        make_ratings,
         reward_table,
     )
     from lobandits.orders import (
@@ -59,7 +61,9 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "lobandits.learning": (
+        "GeneratedRatings",
         "RewardTable",
+        "make_ratings",
         "reward_table",
     ),
     "lobandits.orders": (
@@ -114,6 +118,7 @@ __all__ = [
     "UCB",
     "Agent",
     "FixedProblems",
+    "GeneratedRatings",
     "LatentOrders",
     "LobError",
     "LobInputError",
@@ -135,6 +140,7 @@ __all__ = [
     "duels_from_rewards",
     "lobucb_regret_bound",
     "make_policy",
+    "make_ratings",
     "project",
     "projection_losses",
     "regret_lower_bound",
