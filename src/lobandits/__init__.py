@@ -11,7 +11,10 @@ from lobandits.errors import LobError, LobInputError, LobWarning
 if TYPE_CHECKING:
     from lobandits.learning import (
         KendallKMeans,
+        OrderModel,
         RewardTable,
+        exact_orders,
+        learn_orders,
         reward_table,
     )
     from lobandits.orders import (
@@ -59,9 +62,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "lobandits.learning": ("KendallKMeans",),
     "lobandits.learning": (
+        "KendallKMeans",
+        "OrderModel",
         "RewardTable",
+        "exact_orders",
+        "learn_orders",
         "reward_table",
     ),
     "lobandits.orders": (
@@ -123,6 +129,7 @@ __all__ = [
     "LobTS",
     "LobUCB",
     "LobWarning",
+    "OrderModel",
     "PartialOrder",
     "Policy",
     "Problems",
@@ -136,6 +143,8 @@ __all__ = [
     "TopArmsUCB",
     "UserOrders",
     "duels_from_rewards",
+    "exact_orders",
+    "learn_orders",
     "lobucb_regret_bound",
     "make_policy",
     "project",

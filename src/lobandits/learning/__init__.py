@@ -1,15 +1,17 @@
-"""Orders from logs: aggregation, clustering, and the model that decides for new users."""
-
-from lobandits.learning.kmeans import KendallKMeans
-
-__all__ = [
-    "KendallKMeans",
 """Orders from logs of (user, arm, reward)."""
 
+from lobandits.learning.exact import exact_orders
+from lobandits.learning.kmeans import KendallKMeans
+from lobandits.learning.learn import learn_orders
 from lobandits.learning.logs import reward_table
+from lobandits.learning.model import OrderModel
 from lobandits.learning.table import RewardTable
 
 __all__ = [
+    "KendallKMeans",
+    "OrderModel",
     "RewardTable",
+    "exact_orders",
+    "learn_orders",
     "reward_table",
 ]
