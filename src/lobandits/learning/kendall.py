@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lobandits._checks import FloatArray, IntArray
+from lobandits._checks import BoolArray, FloatArray, IntArray
+
+Signs = NDArray[np.float32]
 
 BLOCK = 8192
 """Users whose signs are multiplied at a time, so that memory hardly grows with users."""
@@ -16,13 +18,13 @@ BLOCK = 8192
 class PairSigns:
     r"""Users as signs :math:`\sigma_{u,ab} = \mathrm{sign}(x_{u,a} - x_{u,b})`, pairs a < b.
 
-    The distance of a user to a total order with signs :math:`\tau_{ab} = \pm 1` is
+    The distance of a user to an order with signs :math:`\tau_{ab}`, 1 where a stands above b, is
 
     .. math:: d(u, \tau) = \frac{1}{|P_u|} \sum_{ab \in P_u} \frac{1 - \sigma_{u,ab} \tau_{ab}}{2}
 
     where :math:`P_u` are the pairs of which the user tried both arms: the share of pairs that
-    are ordered oppositely, where a tie of the user counts half. Without ties it is
-    (1 - Kendall's tau) / 2; for a user without pairs it is 1/2.
+    are ordered oppositely, where pairs that either leaves open count half. Without such it
+    is (1 - Kendall's tau) / 2; for a user without pairs it is 1/2.
 
     Parameters
     ----------
@@ -78,10 +80,17 @@ def _write_signs(means: FloatArray, signs: NDArray[np.int8]) -> None:
         start = end
 
 
-def order_signs(rankings: IntArray) -> NDArray[np.float32]:
+def order_signs(rankings: IntArray) -> Signs:
     """Return the signs (n_pairs, n_states) of total orders (n_states, n_arms), best first."""
     places = np.argsort(rankings, axis=1)
     return np.ascontiguousarray(pair_signs(-places.astype(np.float64)).signs.T, dtype=np.float32)
+
+
+def relation_signs(precedes: BoolArray) -> Signs:
+    """Return the signs (n_pairs, n_states) of orders (n_states, n_arms, n_arms)."""
+    first, second = np.triu_indices(precedes.shape[-1], 1)
+    above, below = precedes[:, first, second].T, precedes[:, second, first].T
+    return np.subtract(above, below, dtype=np.float32)
 
 
 def rank(values: FloatArray) -> IntArray:
@@ -89,29 +98,28 @@ def rank(values: FloatArray) -> IntArray:
     return np.argsort(-values, axis=1, kind="stable")
 
 
-def agreements(users: PairSigns, rankings: IntArray) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+def agreements(users: PairSigns, orders: Signs) -> Iterator[tuple[slice, Signs]]:
     """Yield blocks of users and their sums of products with each order: whole, so exact."""
-    orders = order_signs(rankings)
     for first in range(0, len(users), BLOCK):
         rows = slice(first, first + BLOCK)
-        products: NDArray[np.float32] = users.signs[rows].astype(np.float32, copy=False) @ orders
+        products: Signs = users.signs[rows].astype(np.float32, copy=False) @ orders
         yield rows, products
 
 
-def nearest(users: PairSigns, rankings: IntArray) -> tuple[IntArray, FloatArray]:
+def nearest(users: PairSigns, orders: Signs) -> tuple[IntArray, FloatArray]:
     """Return each user's nearest order, the first of equals, and the agreement with it."""
     labels = np.empty(len(users), dtype=np.int64)
     best = np.empty(len(users))
-    for rows, products in agreements(users, rankings):
+    for rows, products in agreements(users, orders):
         labels[rows] = products.argmax(axis=1)
         best[rows] = products.max(axis=1)
     return labels, best
 
 
-def distances(users: PairSigns, rankings: IntArray) -> FloatArray:
+def distances(users: PairSigns, orders: Signs) -> FloatArray:
     """Return the distance of each user to each order: (n_users, n_states)."""
-    result = np.empty((len(users), len(rankings)))
+    result = np.empty((len(users), orders.shape[1]))
     scale = np.maximum(users.tried, 1.0)[:, None]
-    for rows, products in agreements(users, rankings):
+    for rows, products in agreements(users, orders):
         result[rows] = 0.5 - 0.5 * products / scale[rows]
     return result

@@ -14,7 +14,7 @@ from lobandits._progress import progress_bar
 from lobandits.errors import LobInputError
 from lobandits.learning.centroids import BordaCentroid, MeanCentroid, borda_scores
 from lobandits.learning.imputation import impute
-from lobandits.learning.kendall import PairSigns, distances, nearest, pair_signs
+from lobandits.learning.kendall import PairSigns, distances, nearest, order_signs, pair_signs
 from lobandits.learning.lloyd import Clusters, iterate
 from lobandits.learning.seeding import plus_plus
 
@@ -134,7 +134,7 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         self._n_features_out = len(self.rankings_)
 
     def _assign(self, users: PairSigns) -> tuple[IntArray, float]:
-        labels, agreement = nearest(users, self.rankings_)
+        labels, agreement = nearest(users, order_signs(self.rankings_))
         labels[users.tried == 0] = self._largest
         return labels, float(users.distances(agreement).mean())
 
@@ -147,7 +147,7 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """Return the distance of each user to each state's order: (n_users, n_found)."""
-        return distances(self._users(X), self.rankings_)
+        return distances(self._users(X), order_signs(self.rankings_))
 
     def score(self, X: ArrayLike, y: None = None) -> float:
         """Return minus the mean distance of the users to the nearest order."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from lobandits._checks import FloatArray, IntArray
 from lobandits.learning.centroids import Centroid
-from lobandits.learning.kendall import PairSigns, nearest, rank
+from lobandits.learning.kendall import PairSigns, nearest, order_signs, rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ def iterate(
 def assign(users: PairSigns, centers: FloatArray, n_iter: int) -> Clusters:
     """Return the iterate with these centres."""
     rankings = rank(centers)
-    labels, agreement = nearest(users, rankings)
+    labels, agreement = nearest(users, order_signs(rankings))
     inertia = float(users.distances(agreement).mean())
     return Clusters(centers, rankings, labels, agreement, inertia, n_iter)
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from lobandits._checks import FloatArray, IntArray
-from lobandits.learning.kendall import PairSigns, agreements, rank
+from lobandits.learning.kendall import PairSigns, agreements, order_signs, rank
 
 MOST_USERS = 50_000
 """Seeds are chosen among at most so many users, drawn at random."""
@@ -39,7 +39,7 @@ def plus_plus(
 
 def _excess(users: PairSigns, orders: IntArray) -> FloatArray:
     """Return each user's distance to each order above the least possible: (n_users, n)."""
-    products = np.concatenate([block for _, block in agreements(users, orders)])
+    products = np.concatenate([block for _, block in agreements(users, order_signs(orders))])
     return np.stack([users.excess(column) for column in products.T.astype(np.float64)], axis=1)
 
 
