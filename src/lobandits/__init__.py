@@ -10,18 +10,15 @@ from lobandits.errors import LobError, LobInputError, LobWarning
 
 if TYPE_CHECKING:
     from lobandits.learning import (
+        GeneratedRatings,
         KendallKMeans,
         MovieLensRatings,
-        RewardTable,
-        load_movielens,
-        GeneratedRatings,
-        RewardTable,
-        make_ratings,
-        KendallKMeans,
         OrderModel,
         RewardTable,
         exact_orders,
         learn_orders,
+        load_movielens,
+        make_ratings,
         reward_table,
     )
     from lobandits.orders import (
@@ -71,18 +68,15 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "lobandits.learning": (
+        "GeneratedRatings",
         "KendallKMeans",
         "MovieLensRatings",
-        "RewardTable",
-        "load_movielens",
-        "GeneratedRatings",
-        "RewardTable",
-        "make_ratings",
-        "KendallKMeans",
         "OrderModel",
         "RewardTable",
         "exact_orders",
         "learn_orders",
+        "load_movielens",
+        "make_ratings",
         "reward_table",
     ),
     "lobandits.orders": (
@@ -162,9 +156,9 @@ __all__ = [
     "TopArmsUCB",
     "UserOrders",
     "duels_from_rewards",
-    "load_movielens",
     "exact_orders",
     "learn_orders",
+    "load_movielens",
     "lobucb_regret_bound",
     "make_policy",
     "make_ratings",

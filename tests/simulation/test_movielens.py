@@ -3,8 +3,8 @@
 import pickle
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
+from itertools import pairwise
 from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -84,8 +84,7 @@ def test_violations_are_counted_between_neighbours() -> None:
     counts = []
     for raw, state in zip(env.clusters.raw, env.clusters.states.tolist(), strict=True):
         ranking = env.orders[state].ranking
-        pairs = zip(ranking[:-1], ranking[1:], strict=True)
-        counts.append(sum(raw[better] < raw[worse] for better, worse in pairs))
+        counts.append(sum(raw[better] < raw[worse] for better, worse in pairwise(ranking)))
     assert env.replace(alpha=1.0).violations() == pytest.approx(np.mean(counts))
     assert 0 < env.replace(alpha=0.2).violations() <= env.replace(alpha=1.0).violations() < 6
 
@@ -233,7 +232,7 @@ def test_real_users_genres_and_violated_relations() -> None:
 
 
 @needs_real
-def test_lobts_has_the_least_regret_on_real_users_in_setting_a(tmp_path: Path) -> None:
+def test_lobts_has_the_least_regret_on_real_users_in_setting_a() -> None:
     others = ["ucb", "ts", "lobucb", "mucb"]
     result = simulate(real(), [*others, "lobts"], horizon=4000, n_users=48, progress=False)
     for other in others:

@@ -1,14 +1,11 @@
 """Orders from logs: aggregation, clustering, and the model that decides for new users."""
 
-from lobandits.learning.kmeans import KendallKMeans
-from lobandits.learning.logs import reward_table
-from lobandits.learning.movielens import MovieLensRatings, load_movielens
-"""Orders from logs of (user, arm, reward)."""
-
 from lobandits.learning.exact import exact_orders
 from lobandits.learning.kmeans import KendallKMeans
 from lobandits.learning.learn import learn_orders
 from lobandits.learning.logs import reward_table
+from lobandits.learning.model import OrderModel
+from lobandits.learning.movielens import MovieLensRatings, load_movielens
 from lobandits.learning.ratings import GeneratedRatings, make_ratings
 from lobandits.learning.table import RewardTable
 
@@ -16,19 +13,11 @@ __all__ = [
     "GeneratedRatings",
     "KendallKMeans",
     "MovieLensRatings",
-    "RewardTable",
-    "load_movielens",
-    "make_ratings",
-    "RewardTable",
-    "make_ratings",
-from lobandits.learning.model import OrderModel
-from lobandits.learning.table import RewardTable
-
-__all__ = [
-    "KendallKMeans",
     "OrderModel",
     "RewardTable",
     "exact_orders",
     "learn_orders",
+    "load_movielens",
+    "make_ratings",
     "reward_table",
 ]

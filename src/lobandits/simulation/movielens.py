@@ -100,7 +100,7 @@ class MovieLens:
         whole("n_states", self.n_states)
         whole("min_movie_ratings", self.min_movie_ratings)
         whole("min_user_ratings", self.min_user_ratings)
-        whole("seed", self.seed, least=0)
+        whole("seed", self.seed, least=0, most=2**32 - 1)
         fraction("alpha", self.alpha)
         positive("sigma", self.sigma)
         not_negative("min_gap", self.min_gap)
