@@ -13,8 +13,7 @@ from tests.learning.movielens.editions import REAL
 from lobandits._checks import FloatArray
 from lobandits.errors import LobInputError
 from lobandits.learning import KendallKMeans, RewardTable, load_movielens, make_ratings
-from lobandits.simulation import Environment, simulate
-from lobandits.simulation.movielens import MovieLens
+from lobandits.simulation import Environment, MovieLens, simulate
 
 needs_real = pytest.mark.skipif(not REAL.exists(), reason="needs the ratings of ml-latest-small")
 
@@ -82,10 +81,11 @@ def test_violations_are_counted_between_neighbours() -> None:
     env = generated()
     assert env.violations() == 0
     counts = []
-    for raw, state in zip(env.clusters.raw, env.clusters.states.tolist(), strict=True):
+    for raw, state in zip(env.means0, env.clusters.states.tolist(), strict=True):
         ranking = env.orders[state].ranking
         counts.append(sum(raw[better] < raw[worse] for better, worse in pairwise(ranking)))
-    assert env.replace(alpha=1.0).violations() == pytest.approx(np.mean(counts))
+    assert env.violations(alpha=1.0) == pytest.approx(np.mean(counts))
+    assert env.replace(alpha=1.0).violations() == env.violations(alpha=1.0)
     assert 0 < env.replace(alpha=0.2).violations() <= env.replace(alpha=1.0).violations() < 6
 
 
@@ -168,7 +168,7 @@ def test_a_table_of_any_users_and_arms() -> None:
     means = rng.normal(size=(40, 3))
     ones = np.ones((40, 3), dtype=np.int64)
     table = RewardTable(np.arange(40), ("x", "y", "z"), ones, means, means**2)
-    env = MovieLens(table, n_states=3, alpha=1.0)
+    env = MovieLens(table, n_states=3, alpha=np.float64(1))
     assert (env.edition, env.n_users, env.n_arms, env.imputed_share) == ("table", 40, 3, 0.0)
     assert env.orders.arms == ("x", "y", "z")
     assert repr(env) == (
