@@ -29,9 +29,9 @@ UNKNOWN = "MovieLens"
 
 @dataclass(frozen=True, eq=False)
 class MovieLensRatings:
-    """Who rated which movie how, and the genres of the movies.
+    """Who rated which movie how, and the genres of the movies: what `load_movielens` returns.
 
-    Attributes
+    Parameters
     ----------
     ratings
         Arrow table with the columns userId, movieId and rating, in stars.
@@ -39,6 +39,18 @@ class MovieLensRatings:
         Arrow table with the columns movieId, title and genres: a list, empty for none.
     edition
         Such as "ml-20m".
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> ratings = pa.table({"userId": [1, 1, 2], "movieId": [7, 8, 7], "rating": [4.5, 2.0, 3.0]})
+    >>> genres = [["Action", "Crime"], []]
+    >>> movies = pa.table({"movieId": [7, 8], "title": ["Heat", "Home"], "genres": genres})
+    >>> data = MovieLensRatings(ratings, movies, "mine")
+    >>> data
+    MovieLensRatings(mine: 3 ratings, 2 users, 2 movies, 2 genres)
+    >>> data.genres
+    ('Action', 'Crime')
     """
 
     ratings: "pa.Table" = field(repr=False)
