@@ -28,7 +28,7 @@ def main() -> None:
         min_movie_ratings=given.movie_ratings,
         min_user_ratings=given.user_ratings,
     )
-    print(f"{env.edition}: {env.n_users:,} users, {env.n_arms} genres, {env.orders.n_states} states")
+    print(f"{env.edition}: {env.n_users:,} users, {env.n_arms} genres, {env.n_states} states")
     print(f"imputed genre means: {env.imputed_share:.0%}")
     for setting, alpha in {"A": 0.0, "B": 1.0}.items():
         mixed = env.replace(alpha=alpha)

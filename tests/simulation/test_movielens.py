@@ -219,6 +219,16 @@ def test_more_states_than_users() -> None:
         generated().replace(n_states=61, hold_out=0.5).sample(1, 0)
 
 
+def test_a_table_needs_two_arms_and_users_without_rewards_are_left_out() -> None:
+    counts = np.array([[1, 0, 2], [0, 0, 0], [3, 0, 1], [2, 0, 2]])
+    table = RewardTable(np.arange(4), ("x", "y", "z"), counts, 2.0 * counts, 4.0 * counts)
+    env = MovieLens(table, n_states=1)
+    assert (env.n_users, env.orders.arms) == (3, ("x", "z"))
+    one = RewardTable(np.arange(4), ("x",), counts[:, :1], 1.0 * counts[:, :1], 1.0 * counts[:, :1])
+    with pytest.raises(LobInputError, match="only one arm, 'x'"):
+        MovieLens(one, n_states=1).sample(1, 0)
+
+
 @needs_real
 def test_real_users_genres_and_violated_relations() -> None:
     env = real()

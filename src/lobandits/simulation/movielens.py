@@ -130,7 +130,7 @@ class MovieLens:
             return genre_table(source, self.min_movie_ratings, self.min_user_ratings, self.seed)
         if isinstance(source, GeneratedRatings):
             return reward_table(source.table, user="userId", arm="genre", reward="rating")
-        return source
+        return source.filter()
 
     @cached_property
     def clusters(self) -> Clusters:

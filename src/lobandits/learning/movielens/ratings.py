@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lobandits.errors import LobWarning
+from lobandits.errors import LobInputError, LobWarning
 from lobandits.learning.movielens.movies import read_movies
 from lobandits.learning.movielens.read import read_ratings
 from lobandits.learning.movielens.source import Source, open_source
@@ -114,7 +114,10 @@ def load_movielens(path: str | os.PathLike[str]) -> MovieLensRatings:
     MovieLensRatings(MovieLens: 1 ratings, 1 users, 1 movies, 2 genres)
     """
     with open_source(path) as source:
-        ratings, movies = read_ratings(source.ratings), read_movies(source.movies)
+        try:
+            ratings, movies = read_ratings(source.ratings), read_movies(source.movies)
+        except OSError as error:
+            raise LobInputError(f"cannot read {error.filename}: {error.strerror}") from error
     _warn_of_unknown_movies(ratings, movies, source)
     return MovieLensRatings(ratings, movies, _edition(source, ratings.num_rows))
 
