@@ -16,6 +16,7 @@ WRITES = {
     "lower_bound": ["bound.png"],
     "notification_hour": ["notification_hour.png"],
     "own_policy": ["own_policy.png"],
+    "movielens": ["movielens-A.png", "movielens-B.png"],
 }
 
 
