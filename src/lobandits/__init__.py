@@ -10,6 +10,9 @@ from lobandits.errors import LobError, LobInputError, LobWarning
 
 if TYPE_CHECKING:
     from lobandits.learning import (
+        GeneratedRatings,
+        RewardTable,
+        make_ratings,
         KendallKMeans,
         OrderModel,
         RewardTable,
@@ -63,6 +66,9 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "lobandits.learning": (
+        "GeneratedRatings",
+        "RewardTable",
+        "make_ratings",
         "KendallKMeans",
         "OrderModel",
         "RewardTable",
@@ -122,6 +128,7 @@ __all__ = [
     "UCB",
     "Agent",
     "FixedProblems",
+    "GeneratedRatings",
     "KendallKMeans",
     "LatentOrders",
     "LobError",
@@ -147,6 +154,7 @@ __all__ = [
     "learn_orders",
     "lobucb_regret_bound",
     "make_policy",
+    "make_ratings",
     "project",
     "projection_losses",
     "regret_lower_bound",

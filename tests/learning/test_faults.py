@@ -113,8 +113,9 @@ def test_rewards_that_are_dates() -> None:
     assert "rewards are numbers" in message
 
 
-def test_rewards_too_large_to_square() -> None:
-    message = refused(with_values("reward", [1e200, 1.0, 1.0, 1.0, 1.0]))
+@pytest.mark.parametrize("large", [1e200, 1.7e308])
+def test_rewards_too_large_to_square(large: float) -> None:
+    message = refused(with_values("reward", [large] * 5))
     assert "column 'reward' of the table has rewards too large" in message
 
 

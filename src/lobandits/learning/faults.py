@@ -45,26 +45,30 @@ def number(table: Any, name: str) -> Any:
 
 def check_cells(source: Source, cells: Any, user: str, arm: str, reward: str) -> None:
     """Refuse the logs behind these cells if any row is faulty; only then look for the rows."""
-    import pyarrow.compute as pc
-
     table = source.table
     if not len(cells):
         raise LobInputError(f"{source.name} has no rows")
     for field, name in (("user", user), ("arm", arm)):
-        if pc.any(pc.is_null(cells.column(field), nan_is_null=True)).as_py():
+        if _any_missing(cells.column(field)):
             _refuse(source, _missing(table[name]), name, "empty", (user, arm, reward))
-    sums, squares = (cells.column(field).to_numpy() for field in ("sums", "squares"))
-    if pc.any(pc.less(cells.column("counts"), cells.column("rows"))).as_py() or (
-        np.isnan(sums).any() or np.isinf(sums).any()
-    ):
+    found, counts, squares = (
+        cells.column(field).to_numpy() for field in ("rows", "counts", "squares")
+    )
+    if (counts < found).any() or not np.isfinite(squares).all():
         value = number(table, reward)
         bad = _missing(value) | value.isinf()
         _refuse(source, bad, reward, "empty or no finite number", (user, arm, reward))
-    if not np.isfinite(squares).all():
         raise LobInputError(
             f"column {reward!r} of {source.name} has rewards too large to be squared and added; "
             "divide them all by some number"
         )
+
+
+def _any_missing(values: Any) -> bool:
+    import pyarrow as pa
+
+    number = pa.types.is_floating(values.type)
+    return bool(values.null_count or (number and np.isnan(values.to_numpy()).any()))
 
 
 def _missing(column: Any) -> Any:
@@ -72,13 +76,15 @@ def _missing(column: Any) -> Any:
 
 
 def _refuse(source: Source, bad: Any, name: str, what: str, columns: tuple[str, ...]) -> None:
-    """Raise the error that counts the bad rows and shows the first."""
+    """Raise the error that counts the bad rows and shows the first, if there are any."""
     import ibis
 
     numbered = source.embedded and len(source.files) <= 1
     marked = source.table.select(*columns, bad=bad, row=ibis.row_number() + 1 if numbered else 0)
     faulty = marked.filter(marked.bad)
     number_of = source.fetch(faulty.aggregate(n=faulty.count())).column("n")[0].as_py()
+    if not number_of:
+        return
     first = source.fetch((faulty.order_by("row") if numbered else faulty).limit(SHOWN))
     shown = "; ".join(_row(row, columns, numbered) for row in first.to_pylist())
     more = ", the first" if number_of > SHOWN else ""

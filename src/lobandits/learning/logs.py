@@ -95,7 +95,7 @@ def aggregate(table: Any, user: str, arm: str, reward: str) -> Any:
     """Return the ibis expression whose rows are the cells that have rewards.
 
     Faults ride along: missing users and arms are groups of their own, missing rewards make
-    ``counts`` smaller than ``rows``, and others that are not finite spoil ``sums``.
+    ``counts`` smaller than ``rows``, and others that are not finite spoil ``squares``.
     """
     chosen = table.select(user=key(table, user), arm=key(table, arm), reward=number(table, reward))
     return chosen.group_by("user", "arm").aggregate(
@@ -108,9 +108,8 @@ def aggregate(table: Any, user: str, arm: str, reward: str) -> Any:
 
 def _pivot(cells: Any, name: str, arm: str) -> RewardTable:
     """Return the table of cells, an Arrow table with one row for each."""
-    whole = cells.combine_chunks()
-    users, row = _sorted_codes(whole.column("user"))
-    arms, column = _sorted_codes(whole.column("arm"))
+    users, row = _sorted_codes(cells.column("user"))
+    arms, column = _sorted_codes(cells.column("arm"))
     if len(users) * len(arms) > MOST_CELLS:
         raise LobInputError(
             f"{name} has {len(users):,} users and {len(arms):,} arms, more than {MOST_CELLS:,} "
@@ -120,7 +119,7 @@ def _pivot(cells: Any, name: str, arm: str) -> RewardTable:
     fields = {}
     for field, kind in (("counts", np.int64), ("sums", np.float64), ("squares", np.float64)):
         values = np.zeros(len(users) * len(arms), dtype=kind)
-        values[place] = whole.column(field).to_numpy()
+        values[place] = cells.column(field).to_numpy()
         fields[field] = values.reshape(len(users), len(arms))
     try:
         names = arm_names(None, [str(value) for value in arms.tolist()])
@@ -134,7 +133,7 @@ def _sorted_codes(column: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    encoded = column.combine_chunks().dictionary_encode()
+    encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
     order = pc.sort_indices(encoded.dictionary).to_numpy()
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
