@@ -11,13 +11,12 @@ from lobandits.errors import LobError, LobInputError, LobWarning
 if TYPE_CHECKING:
     from lobandits.learning import (
         GeneratedRatings,
-        RewardTable,
-        make_ratings,
         KendallKMeans,
         OrderModel,
         RewardTable,
         exact_orders,
         learn_orders,
+        make_ratings,
         reward_table,
     )
     from lobandits.orders import (
@@ -45,6 +44,10 @@ if TYPE_CHECKING:
         project,
         projection_losses,
     )
+    from lobandits.selection import (
+        StatesChoice,
+        choose_n_states,
+    )
     from lobandits.simulation import (
         FixedProblems,
         Problems,
@@ -67,13 +70,12 @@ __version__ = "0.1.0"
 _HOMES = {
     "lobandits.learning": (
         "GeneratedRatings",
-        "RewardTable",
-        "make_ratings",
         "KendallKMeans",
         "OrderModel",
         "RewardTable",
         "exact_orders",
         "learn_orders",
+        "make_ratings",
         "reward_table",
     ),
     "lobandits.orders": (
@@ -100,6 +102,10 @@ _HOMES = {
     "lobandits.projection": (
         "project",
         "projection_losses",
+    ),
+    "lobandits.selection": (
+        "StatesChoice",
+        "choose_n_states",
     ),
     "lobandits.simulation": (
         "FixedProblems",
@@ -146,9 +152,11 @@ __all__ = [
     "SimulationError",
     "SimulationInterrupted",
     "State",
+    "StatesChoice",
     "Synthetic",
     "TopArmsUCB",
     "UserOrders",
+    "choose_n_states",
     "duels_from_rewards",
     "exact_orders",
     "learn_orders",
