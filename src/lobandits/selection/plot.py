@@ -20,7 +20,7 @@ def plot_choice(choice: "StatesChoice") -> "Figure":
     _draw(left, choice, "regret", f"regret of lobTS after {choice.horizon:,} rounds")
     _draw(right, choice, "distance", "Kendall distance to the nearest order")
     left.axhline(choice.baseline.mean(), color="0.5", linestyle="--", linewidth=1, label="TS")
-    left.legend(frameon=False)
+    left.legend(edgecolor="none", framealpha=1.0)
     return figure
 
 
