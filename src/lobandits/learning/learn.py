@@ -48,10 +48,10 @@ def learn_orders(
         How to cluster; see `KendallKMeans`.
     relations
         "total": each state's order is that of its centre, as in the paper. "confident": of its
-        relations only those that the members support at the ``level``, and what follows from
-        them; see `confident_relations`. States whose relations are then equal are merged.
+        relations only those that most members share, by one-sided sign tests with Holm's
+        correction, and what follows from them. States that then have equal orders are merged.
     level
-        For "confident": the chance of any unsupported relation in a state.
+        For "confident": the chance, at most, of any false relation in a state.
     progress
         Show a progress bar, if standard error is a terminal.
 
