@@ -11,13 +11,12 @@ from lobandits.errors import LobError, LobInputError, LobWarning
 if TYPE_CHECKING:
     from lobandits.learning import (
         GeneratedRatings,
-        RewardTable,
-        make_ratings,
         KendallKMeans,
         OrderModel,
         RewardTable,
         exact_orders,
         learn_orders,
+        make_ratings,
         reward_table,
     )
     from lobandits.orders import (
@@ -67,13 +66,12 @@ __version__ = "0.1.0"
 _HOMES = {
     "lobandits.learning": (
         "GeneratedRatings",
-        "RewardTable",
-        "make_ratings",
         "KendallKMeans",
         "OrderModel",
         "RewardTable",
         "exact_orders",
         "learn_orders",
+        "make_ratings",
         "reward_table",
     ),
     "lobandits.orders": (

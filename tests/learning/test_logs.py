@@ -37,6 +37,11 @@ def test_files_folders_and_globs(folder: Path, name: str) -> None:
     assert_same(reward_table(str(folder / name), **COLUMNS), EXPECTED)
 
 
+def test_several_paths(folder: Path) -> None:
+    paths = [str(folder / "parts" / "*.parquet"), str(folder / "parts" / "deep")]
+    assert_same(reward_table(paths, **COLUMNS), EXPECTED)
+
+
 def test_frames() -> None:
     for logs in (LOGS, LOGS.lazy(), LOGS.to_arrow(), LOGS.to_pandas()):
         assert_same(reward_table(logs, **COLUMNS), EXPECTED)
