@@ -62,7 +62,7 @@ def _files(paths: Sequence[str]) -> Source:
         if kind is None:
             raise LobInputError(f"{file} must end in {', '.join(KINDS)} (or with .gz after it)")
         if kind != kinds[found[0]]:
-            raise LobInputError(f"{found[0]} and {file} are of two kinds; give CSV or Parquet files")
+            raise LobInputError(f"{found[0]} and {file} are of two kinds; give CSV or Parquet")
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     return read_files(found, paths[0] + more)
 
