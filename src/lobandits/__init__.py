@@ -46,6 +46,10 @@ if TYPE_CHECKING:
         project,
         projection_losses,
     )
+    from lobandits.selection import (
+        StatesChoice,
+        choose_n_states,
+    )
     from lobandits.simulation import (
         FixedProblems,
         MovieLens,
@@ -104,6 +108,10 @@ _HOMES = {
         "project",
         "projection_losses",
     ),
+    "lobandits.selection": (
+        "StatesChoice",
+        "choose_n_states",
+    ),
     "lobandits.simulation": (
         "FixedProblems",
         "MovieLens",
@@ -152,9 +160,11 @@ __all__ = [
     "SimulationError",
     "SimulationInterrupted",
     "State",
+    "StatesChoice",
     "Synthetic",
     "TopArmsUCB",
     "UserOrders",
+    "choose_n_states",
     "duels_from_rewards",
     "exact_orders",
     "learn_orders",

@@ -169,7 +169,7 @@ def test_files_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert "ratings.xls must end in .parquet, " in refused("ratings.xls")
     pl.DataFrame(GOOD).write_parquet("ratings.parquet")
     Path("ratings.xls").unlink()
-    assert "matches ratings.csv and ratings.parquet; give either" in refused("ratings.*")
+    assert "ratings.csv and ratings.parquet are of two kinds" in refused("ratings.*")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from tests.learning.helpers import COLUMNS, assert_same, ratings, tabulate
 
+import lobandits as lob
 from lobandits.errors import LobInputError
 from lobandits.learning import RewardTable, reward_table
 
@@ -35,6 +36,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_files_folders_and_globs(folder: Path, name: str) -> None:
     assert_same(reward_table(folder / name, **COLUMNS), EXPECTED)
     assert_same(reward_table(str(folder / name), **COLUMNS), EXPECTED)
+
+
+def test_several_paths(folder: Path) -> None:
+    paths = [str(folder / "parts" / "*.parquet"), str(folder / "parts" / "deep")]
+    assert_same(reward_table(paths, **COLUMNS), EXPECTED)
 
 
 def test_frames() -> None:
@@ -124,6 +130,29 @@ def test_decimal_rewards_give_the_same_means_in_any_order() -> None:
     assert any((t.sums != tables[0].sums).any() for t in tables)
     for table in tables:
         np.testing.assert_array_equal(table.means, tables[0].means)
+
+
+def test_logs_from_anywhere_give_the_same_orders(tmp_path: Path) -> None:
+    ratings = lob.make_ratings(n_users=80, n_arms=5, n_states=3, ratings_per_user=60)
+    rounded = pl.DataFrame(ratings.table).with_columns(pl.col("rating").round(1))
+    rounded.write_csv(tmp_path / "logs.csv")
+    rounded.write_parquet(tmp_path / "logs.parquet")
+    shuffled = rounded.sample(fraction=1.0, shuffle=True, seed=0)
+    models = [
+        lob.learn_orders(logs, "userId", "genre", "rating", n_states=4)
+        for logs in (
+            tmp_path / "logs.csv",
+            tmp_path / "logs.parquet",
+            rounded,
+            shuffled,
+            rounded.to_pandas(),
+            rounded.to_arrow(),
+            ibis.memtable(shuffled),
+        )
+    ]
+    for model in models:
+        assert model.orders == models[0].orders
+        assert model.labels.tolist() == models[0].labels.tolist()
 
 
 def test_an_unknown_kind_of_logs() -> None:

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from tests.learning.helpers import COLUMNS, assert_same, ratings, tabulate
 
+import lobandits as lob
 from lobandits.errors import LobInputError
 from lobandits.learning import reward_table
 
@@ -50,6 +51,17 @@ def test_spark_and_duckdb_give_the_same_table(spark: Any, tmp_path: Path) -> Non
     assert 1 < expected.n_users < 39
     assert 1 < expected.n_arms < 4
     assert_same(found, expected)
+
+
+def test_spark_and_duckdb_give_the_same_orders(spark: Any, tmp_path: Path) -> None:
+    generated = lob.make_ratings(n_users=60, n_arms=5, n_states=3, ratings_per_user=80)
+    logs = pl.DataFrame(generated.table).with_columns(pl.col("rating").round(1))
+    logs.write_parquet(tmp_path / "logs.parquet")
+    here = lob.learn_orders(tmp_path / "logs.parquet", **COLUMNS, n_states=4)
+    there = lob.learn_orders(spark.read_parquet(tmp_path / "logs.parquet"), **COLUMNS, n_states=4)
+    assert there.orders == here.orders
+    assert there.users.tolist() == here.users.tolist()
+    assert there.labels.tolist() == here.labels.tolist()
 
 
 def test_spark_tells_of_bad_rows(spark: Any, tmp_path: Path) -> None:

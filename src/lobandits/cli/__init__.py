@@ -11,6 +11,9 @@ from lobandits.cli.bound import bound
 from lobandits.cli.data import data
 from lobandits.cli.demo import demo
 from lobandits.cli.friendly import friendly
+from lobandits.cli.learn import EXAMPLES as LEARN_EXAMPLES
+from lobandits.cli.learn import learn
+from lobandits.cli.show import show
 from lobandits.cli.simulate import EXAMPLES, simulate
 
 app = typer.Typer(
@@ -46,6 +49,8 @@ app.command("demo")(friendly(demo))
 app.command("simulate", epilog=EXAMPLES)(friendly(simulate))
 app.command("bound")(friendly(bound))
 app.command("data")(friendly(data))
+app.command("learn", epilog=LEARN_EXAMPLES)(friendly(learn))
+app.command("show")(friendly(show))
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Logs = Union[
-    str, os.PathLike[str], RewardTable,
+    str, os.PathLike[str], list[str], RewardTable,
     "pd.DataFrame", "pl.DataFrame", "pl.LazyFrame", "pa.Table", "ibis.Table",
 ]  # fmt: skip
 
@@ -44,8 +44,9 @@ def reward_table(
     Parameters
     ----------
     logs
-        One row for each reward: a CSV or Parquet file, a folder or glob of such files; a pandas,
-        polars or Arrow table; an ibis table of any engine; or a RewardTable, which is filtered.
+        One row for each reward: a CSV or Parquet file, a folder, glob or list of such files; a
+        pandas, polars or Arrow table; an ibis table of any engine; or a RewardTable, which is
+        filtered.
     user, arm, reward
         Names of the columns. Users and arms are numbers or text. Rewards are numbers, or text
         that reads as numbers.

@@ -38,8 +38,9 @@ class Source(NamedTuple):
 
 def open_logs(logs: Any, columns: Sequence[str]) -> Source:
     """Return logs of any kind as an ibis table that has ``columns``, each once."""
-    if isinstance(logs, str | os.PathLike):
-        source = _files(logs)
+    paths = list(logs) if isinstance(logs, list | tuple) else [logs]
+    if paths and all(isinstance(path, str | os.PathLike) for path in paths):
+        source = _files([os.fspath(path) for path in paths])
     elif _is_ibis(logs):
         source = Source(logs, "the table", logs.get_backend(), embedded=False)
     else:
@@ -52,8 +53,8 @@ def _is_ibis(logs: Any) -> bool:
     return type(logs).__module__.split(".")[0] == "ibis" and hasattr(logs, "get_backend")
 
 
-def _files(path: str | os.PathLike[str]) -> Source:
-    found = _matching(os.fspath(path))
+def _files(paths: Sequence[str]) -> Source:
+    found = [file for path in paths for file in _matching(path)]
     kinds = {file: _kind(file) for file in found}
     for file, kind in kinds.items():
         if not Path(file).stat().st_size:
@@ -61,10 +62,9 @@ def _files(path: str | os.PathLike[str]) -> Source:
         if kind is None:
             raise LobInputError(f"{file} must end in {', '.join(KINDS)} (or with .gz after it)")
         if kind != kinds[found[0]]:
-            raise LobInputError(
-                f"{path} matches {found[0]} and {file}; give either CSV or Parquet files"
-            )
-    return read_files(found, os.fspath(path))
+            raise LobInputError(f"{found[0]} and {file} are of two kinds; give CSV or Parquet")
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    return read_files(found, paths[0] + more)
 
 
 def _matching(path: str) -> list[str]:

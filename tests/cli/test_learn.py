@@ -1,0 +1,130 @@
+"""``lob learn`` and ``lob show``: from logs to a file, a table and a picture."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import lobandits as lob
+from lobandits.cli import app
+
+RATINGS = lob.make_ratings(n_users=120, n_arms=5, n_states=3, ratings_per_user=200, missing=0.05)
+COLUMNS = ["--user", "userId", "--arm", "genre", "--reward", "rating"]
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    done = CliRunner().invoke(app, list(arguments))
+    return done.exit_code, done.stdout, done.stderr
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    RATINGS.write("ratings.parquet")
+    return tmp_path
+
+
+def planted() -> set[str]:
+    return {str(order) for order in RATINGS.orders}
+
+
+def test_learn_saves_what_it_learned(folder: Path) -> None:
+    code, out, err = run(
+        "learn", "ratings.parquet", *COLUMNS, "--states", "3",
+        "--out", "orders.json", "--plot", "orders.png",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    assert "orders saved to orders.json" in out
+    assert "figure saved to orders.png" in out
+    assert Path("orders.png").stat().st_size > 1000
+    model = lob.OrderModel.load("orders.json")
+    assert {str(order) for order in model.orders} == planted()
+    assert lob.LatentOrders.load("orders.json") == model.orders
+    words = {" ".join(line.split()) for line in out.splitlines()}
+    assert {"users 120", "arms 5", "states 3", "merged states 0"} <= words
+    assert f"imputed means {model.imputed_share:.1%}" in words
+    assert f"estimated sigma {model.sigma:.4g}" in words
+
+
+def test_learn_equals_the_function(folder: Path) -> None:
+    model = lob.learn_orders(
+        RATINGS.table, "userId", "genre", "rating", 4, centroid="borda", relations="confident",
+        level=0.2, min_user_rewards=10, min_arm_rewards=20, n_init=2, seed=3,
+    )  # fmt: skip
+    code, _, _ = run(
+        "learn", "ratings.parquet", *COLUMNS, "--states", "4", "--centroid", "borda",
+        "--relations", "confident", "--level", "0.2", "--min-user-rewards", "10",
+        "--min-arm-rewards", "20", "--starts", "2", "--seed", "3", "--out", "orders.json",
+    )  # fmt: skip
+    assert code == 0
+    assert lob.LatentOrders.load("orders.json") == model.orders
+
+
+def test_learn_takes_globs_and_several_files(folder: Path) -> None:
+    single = run("learn", "ratings.parquet", *COLUMNS)
+    half = RATINGS.n_rows // 2
+    for name, part in {"a": RATINGS.table[:half], "b": RATINGS.table[half:]}.items():
+        pl.DataFrame(part).write_csv(f"{name}.csv")
+    assert run("learn", "*.csv", *COLUMNS) == single
+    assert run("learn", "a.csv", "b.csv", *COLUMNS) == single
+
+
+def test_learn_shows_only_the_largest_of_many_states(folder: Path) -> None:
+    lob.make_ratings(n_users=120, n_arms=10, n_states=60, ratings_per_user=30).write("many.parquet")
+    code, out, _ = run("learn", "many.parquet", *COLUMNS, "--states", "40")
+    assert code == 0
+    assert sum("%" in line for line in out.splitlines()) == 20 + 1
+    assert "smaller states" in out
+
+
+def test_show_prints_every_order_with_sizes(folder: Path) -> None:
+    run("learn", "ratings.parquet", *COLUMNS, "--states", "3", "--out", "orders.json")
+    code, out, err = run("show", "orders.json", "--plot", "orders.svg")
+    assert (code, err) == (0, "")
+    assert Path("orders.svg").stat().st_size > 1000
+    words = " ".join(out.replace("│", " ").split())
+    for order in planted():
+        assert order in words
+    largest = lob.OrderModel.load("orders.json").sizes.max()
+    assert f" {largest} {largest / 120:.1%} " in words
+    assert "estimated sigma" in words
+
+
+def test_show_prints_orders_that_nobody_learned(folder: Path) -> None:
+    names = ["[bold]a", "b", "c"]
+    lob.LatentOrders.from_relations(3, [[(0, 1)], [(1, 2), (2, 0)]], names).save("own.json")
+    code, out, _ = run("show", "own.json", "--plot", "own.png")
+    assert code == 0
+    assert "[bold]a > b; c free" in out
+    assert "b > c > [bold]a" in out
+    assert "users" not in out
+    assert Path("own.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["learn", "ratings.parquet"], "has no column 'user'; did you mean 'userId'?"),
+        (["learn", "rating.parquet"], "did you mean 'ratings.parquet'?"),
+        (
+            ["learn", "ratings.parquet", *COLUMNS, "--states", "500"],
+            "n_states is 500, but only",
+        ),
+        (["learn", "ratings.parquet", *COLUMNS, "--centroid", "man"], "did you mean 'mean'?"),
+        (["learn", "ratings.parquet", *COLUMNS, "--relations", "x"], "unknown relations 'x'"),
+        (["learn", "ratings.parquet", *COLUMNS, "--out", "a.txt"], "--out must end in .json"),
+        (["learn", "ratings.parquet", *COLUMNS, "--plot", "a.txt"], "--plot must end in .png"),
+        (["show", "nowhere.json"], "cannot read nowhere.json"),
+        (["show", "ratings.parquet"], "no valid JSON"),
+    ],
+)
+def test_errors_are_one_line_and_exit_code_2(
+    folder: Path, arguments: list[str], words: str
+) -> None:
+    code, out, err = run(*arguments)
+    assert code == 2
+    assert out == ""
+    assert err.startswith("error: ")
+    assert words in err
+    assert err.count("\n") == 1
