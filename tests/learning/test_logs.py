@@ -44,6 +44,14 @@ def test_several_paths(folder: Path) -> None:
     assert_same(reward_table(paths, **COLUMNS), EXPECTED)
 
 
+def test_names_with_signs_of_globs_stand_for_themselves(tmp_path: Path) -> None:
+    LOGS.write_csv(tmp_path / "a*[1]?.csv")
+    LOGS.write_csv(tmp_path / "ab1c.csv")
+    assert_same(reward_table(tmp_path / "a*[1]?.csv", **COLUMNS), EXPECTED)
+    paths = [str(tmp_path / "ab1c.csv"), str(tmp_path / "ab*.csv")]
+    assert_same(reward_table(paths, **COLUMNS), EXPECTED)
+
+
 def test_frames() -> None:
     for logs in (LOGS, LOGS.lazy(), LOGS.to_arrow(), LOGS.to_pandas()):
         assert_same(reward_table(logs, **COLUMNS), EXPECTED)

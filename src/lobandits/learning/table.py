@@ -59,6 +59,8 @@ class RewardTable:
         users = np.asarray(self.users)
         if users.ndim != 1:
             raise LobInputError(f"users must have 1 axis, got shape {users.shape}")
+        if len(set(users.tolist())) < len(users):
+            raise LobInputError("users has somebody twice; every user must be unique")
         arms = arm_names(None, self.arms)
         counts = finite_array("counts", self.counts, ndim=2)
         if (counts < 0).any() or (counts % 1).any():
