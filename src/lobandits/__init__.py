@@ -44,6 +44,10 @@ if TYPE_CHECKING:
         project,
         projection_losses,
     )
+    from lobandits.selection import (
+        StatesChoice,
+        choose_n_states,
+    )
     from lobandits.simulation import (
         FixedProblems,
         Problems,
@@ -99,6 +103,10 @@ _HOMES = {
         "project",
         "projection_losses",
     ),
+    "lobandits.selection": (
+        "StatesChoice",
+        "choose_n_states",
+    ),
     "lobandits.simulation": (
         "FixedProblems",
         "Problems",
@@ -144,9 +152,11 @@ __all__ = [
     "SimulationError",
     "SimulationInterrupted",
     "State",
+    "StatesChoice",
     "Synthetic",
     "TopArmsUCB",
     "UserOrders",
+    "choose_n_states",
     "duels_from_rewards",
     "exact_orders",
     "learn_orders",

@@ -140,8 +140,24 @@ def test_seeds_of_many_users_are_chosen_among_some(monkeypatch: pytest.MonkeyPat
     assert as_set(KendallKMeans(4).fit(means).rankings_) == as_set(orders)
 
 
-def test_ends_where_averages_go_round_in_circles() -> None:
-    """The best iterate is at least as good as the fixed point or cycle that it stops in."""
+class Alternating:
+    """Centres that swap an order's place: labels alternate for ever."""
+
+    values = np.array([[3.0, 2, 1], [1, 2, 3]])
+
+    def update(self, labels: Any, centers: Floats) -> Floats:
+        return centers[::-1].copy()
+
+
+def test_stops_in_a_cycle_and_keeps_the_best() -> None:
+    means = np.array([[3.0, 2, 1], [1, 2, 3], [2, 3, 1]])
+    steps: list[int] = []
+    found = iterate(pair_signs(means), Alternating(), np.array([0, 1]), 1000, steps.append)
+    assert steps == [1, 1, 998]
+    assert found.n_iter == 0
+
+
+def test_more_iterations_are_never_worse_and_come_to_an_end() -> None:
     for seed in range(30):
         means, _, _ = planted(40, 5, 3, noise=4.0, missing=0.5, seed=seed)
         few = KendallKMeans(5, n_init=1, max_iter=3, random_state=seed).fit(means)

@@ -12,6 +12,7 @@ from lobandits.learning.logs import Logs, reward_table
 from lobandits.learning.model import OrderModel
 from lobandits.learning.table import RewardTable
 from lobandits.orders import LatentOrders
+from lobandits.orders.arms import counted
 
 SHOWN = 3
 
@@ -68,20 +69,21 @@ def exact_orders(
 def _check_cells(table: RewardTable, least: int) -> None:
     few = table.counts < least
     if few.any():
+        users = table.users.tolist()
         cells = [
-            f"user {table.users[u]!r} has {table.counts[u, a]} from {table.arms[a]!r}"
+            f"user {users[u]!r} has {table.counts[u, a]} from {table.arms[a]!r}"
             for u, a in np.argwhere(few)[:SHOWN].tolist()
         ]
         raise LobInputError(
-            f"exact orders need at least {least} rewards from every user for every arm, but "
-            f"{_listed(cells, few)}. Leave such users or arms out, or use learn_orders"
+            f"exact orders need at least {counted(least, 'reward')} from every user for every "
+            f"arm, but {_listed(cells, few)}. Leave such users or arms out, or use learn_orders"
         )
 
 
 def _check_ties(table: RewardTable, descending: FloatArray) -> None:
     tied = (np.diff(descending, axis=1) == 0).any(axis=1)
     if tied.any():
-        users = [f"user {table.users[u]!r}" for u in np.flatnonzero(tied)[:SHOWN]]
+        users = [f"user {user!r}" for user in table.users[tied][:SHOWN].tolist()]
         raise LobInputError(
             f"some users' means of two arms are equal, which leaves their order open: "
             f"{_listed(users, tied)}. Leave such users out, or use learn_orders"

@@ -48,10 +48,10 @@ def learn_orders(
         How to cluster; see `KendallKMeans`.
     relations
         "total": each state's order is that of its centre, as in the paper. "confident": of its
-        relations only those that the members support at the ``level``, and what follows from
-        them; see `confident_relations`. States whose relations are then equal are merged.
+        relations only those that most members share, by one-sided sign tests with Holm's
+        correction, and what follows from them. States that then have equal orders are merged.
     level
-        For "confident": the chance of any unsupported relation in a state.
+        For "confident": the chance, at most, of any false relation in a state.
     progress
         Show a progress bar, if standard error is a terminal.
 
@@ -70,24 +70,24 @@ def learn_orders(
     >>> print(f"{model.imputed_share:.2f}")
     0.11
     """
-    table = reward_table(
-        logs, user, arm, reward, min_user_rewards=min_user_rewards, min_arm_rewards=min_arm_rewards
-    )
-    m = _check_states(n_states, table)
     confident = one_of("relations", relations, ("total", "confident")) == "confident"
     level = checked_level(level)
     kmeans = KendallKMeans(
-        m, centroid=centroid, n_init=n_init, max_iter=max_iter,
+        whole("n_states", n_states), centroid=centroid, n_init=n_init, max_iter=max_iter,
         random_state=whole("seed", seed, least=0, most=2**32 - 1), progress=progress,
-    ).fit(table.means)  # fmt: skip
+    )  # fmt: skip
+    table = reward_table(
+        logs, user, arm, reward, min_user_rewards=min_user_rewards, min_arm_rewards=min_arm_rewards
+    )
+    _check_states(n_states, table)
+    kmeans.fit(table.means)
     orders = LatentOrders.from_rankings(kmeans.rankings_.tolist(), arms=table.arms)
     labels = kmeans.labels_
     if confident:
         kept = confident_relations(table.means, labels, orders.precedes, level)
         distinct, labels = _merge(kept, labels)
         orders = LatentOrders(distinct, table.arms)
-    merged = m - orders.n_states
-    return make_model(table, orders, labels, merged)
+    return make_model(table, orders, labels, merged=n_states - orders.n_states)
 
 
 def make_model(
@@ -99,15 +99,13 @@ def make_model(
     return OrderModel(orders, table.users, labels, averages, share, table.noise(), merged)
 
 
-def _check_states(n_states: int, table: RewardTable) -> int:
-    m = whole("n_states", n_states)
+def _check_states(n_states: int, table: RewardTable) -> None:
     told = int((np.count_nonzero(table.counts, axis=1) >= 2).sum())
-    if told < m:
+    if told < n_states:
         raise LobInputError(
-            f"n_states is {m}, but only {told} of {table.n_users} users tried two arms or more; "
-            f"ask for at most {told} states, or give more users"
+            f"n_states is {n_states}, but only {told} of {table.n_users} users tried two arms or "
+            f"more; ask for at most {told} states, or give more users"
         )
-    return m
 
 
 def _merge(precedes: BoolArray, labels: IntArray) -> tuple[BoolArray, IntArray]:

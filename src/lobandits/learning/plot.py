@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lobandits.orders.plot import EM, FONT_SIZE, PAGE_WIDTH
+from lobandits.orders.plot import EM, FONT_SIZE, PAGE_WIDTH, plot_ranks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,13 +20,12 @@ def plot_model(model: "OrderModel") -> "Figure":
 
     orders, states = model.orders, np.argsort(-model.sizes, kind="stable")
     names = min(max(map(len, orders.arms)), 30) * EM * 0.6
-    width = min(max(0.3 * orders.n_arms, 2.4), PAGE_WIDTH - BAR_WIDTH) + 1.4
-    height = min(max(0.22 * len(states), 1.4), 9.0) + names + 0.5
-    figure = Figure(figsize=(width + BAR_WIDTH, height), layout="constrained")
-    ranks, bars = figure.subplots(
-        1, 2, sharey=True, gridspec_kw={"width_ratios": [width, BAR_WIDTH]}
-    )
-    orders.plot(states=states.tolist(), kind="ranks", ax=ranks)
+    width = min(max(0.34 * orders.n_arms, 2.4), PAGE_WIDTH - BAR_WIDTH)
+    height = min(max(0.26 * len(states), 1.4), 9.0) + names + 0.5
+    figure = Figure(figsize=(width + BAR_WIDTH + 1.6, height), layout="constrained")
+    ratios = {"width_ratios": [width, BAR_WIDTH]}
+    ranks, bars = figure.subplots(1, 2, sharey=True, gridspec_kw=ratios)
+    plot_ranks(orders, states.tolist(), ranks, beside=[bars])
     bars.barh(np.arange(len(states)), model.sizes[states], color="0.45", height=0.8)
     bars.set_xlabel("users")
     bars.tick_params(axis="y", left=False, labelleft=False)

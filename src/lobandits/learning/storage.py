@@ -69,16 +69,14 @@ def load_model(path: str | os.PathLike[str]) -> OrderModel:
 
 def _plain(user: Any) -> Any:
     """Return what JSON knows; dates and the like become text."""
-    return user if isinstance(user, str | int | float) else str(user)
+    return user if type(user) in (str, int, float) else str(user)
 
 
 def _users(value: Any, name: str) -> NDArray[Any]:
-    if not isinstance(value, list) or not all(
-        isinstance(user, str | int | float) for user in value
-    ):
+    kinds = {type(user) for user in value} if isinstance(value, list) else {list}
+    if not kinds <= {str, int, float}:
         raise LobInputError(f"{name} must be a list of names or numbers")
-    array = np.array(value, dtype=object)
-    return np.array(value) if all(type(user) is int for user in value) else array
+    return np.array(value, dtype=np.int64 if kinds == {int} else object)
 
 
 def _labels(value: Any, n_users: int, n_states: int, name: str) -> NDArray[np.int64]:

@@ -97,18 +97,26 @@ def _draw_diagram(ax: "Axes", layout: Layout, maximal: list[bool], font_size: fl
         text.set_parse_math(False)
 
 
-def plot_ranks(orders: "LatentOrders", states: Sequence[int], ax: "Axes | None") -> "Figure":
-    """Draw each arm's rank in each state: one plus the number of arms above it."""
+def plot_ranks(
+    orders: "LatentOrders",
+    states: Sequence[int],
+    ax: "Axes | None",
+    beside: Sequence["Axes"] = (),
+) -> "Figure":
+    """Draw each arm's rank in each state: one plus the number of arms above it.
+
+    Axes ``beside`` the heat-map stand between it and the scale of colours.
+    """
     import matplotlib as mpl
 
     ranks = 1 + orders.precedes[list(states)].sum(axis=1)
-    numbered = ax is None and max(ranks.shape) <= MOST_NUMBERED
+    numbered = (ax is None or len(beside) > 0) and max(ranks.shape) <= MOST_NUMBERED
     ax = _rank_axes(orders, len(states)) if ax is None else ax
     colours = mpl.colormaps["viridis_r"].resampled(max(orders.n_arms, 2))
     image = ax.imshow(
         ranks, cmap=colours, vmin=0.5, vmax=max(orders.n_arms, 2) + 0.5, aspect="auto"
     )
-    bar = _figure(ax).colorbar(image, ax=ax, label="rank (1 is best)")
+    bar = _figure(ax).colorbar(image, ax=[ax, *beside], label="rank (1 is best)")
     bar.set_ticks([rank + 1 for rank in _spaced(orders.n_arms, most=10)])
     bar.ax.invert_yaxis()
     _label_axes(ax, orders.arms, states)

@@ -1,0 +1,108 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import lobandits as lob
+
+
+def learned(users: Any = (7, 8, 9), relations: Any = "total") -> lob.OrderModel:
+    logs = pl.DataFrame(
+        {
+            "user": [u for u in users for _ in range(2)],
+            "arm": ["x", "é$y$"] * len(users),
+            "reward": [4.0, 1.0, 3.5, 2.0, 2.0, 5.0],
+        }
+    )
+    return lob.learn_orders(logs, n_states=2, relations=relations)
+
+
+@pytest.mark.parametrize("users", [(7, 8, 9), ("b", "é", "z"), (0.5, 1.0, 2.0)])
+@pytest.mark.parametrize("relations", ["total", "confident"])
+def test_a_model_comes_back_as_it_was(tmp_path: Path, users: Any, relations: Any) -> None:
+    model = learned(users, relations)
+    model.save(tmp_path / "model.json")
+    again = lob.OrderModel.load(tmp_path / "model.json")
+    assert again.orders == model.orders
+    assert again.users.tolist() == model.users.tolist()
+    for field in ("labels", "state_means", "sizes"):
+        np.testing.assert_array_equal(getattr(again, field), getattr(model, field))
+    assert repr(again) == repr(model)
+    assert lob.LatentOrders.load(tmp_path / "model.json") == model.orders
+
+
+def test_sigma_comes_back_where_it_is_known(tmp_path: Path) -> None:
+    logs = {"user": [1, 1, 1, 2, 2], "arm": list("xxyxy"), "reward": [1.0, 2.0, 3.0, 1.0, 2.0]}
+    model = lob.learn_orders(pl.DataFrame(logs), n_states=1)
+    model.save(tmp_path / "model.json")
+    assert lob.OrderModel.load(tmp_path / "model.json").sigma == model.sigma > 0
+
+
+def test_users_without_json_become_text(tmp_path: Path) -> None:
+    days = pl.date_range(pl.date(2024, 1, 1), pl.date(2024, 1, 3), eager=True).to_list()
+    learned(tuple(days)).save(tmp_path / "model.json")
+    users = lob.OrderModel.load(tmp_path / "model.json").users.tolist()
+    assert users == ["2024-01-01", "2024-01-02", "2024-01-03"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "lobandits.orders"}, "is no model"),
+        ({"version": 2}, "version 2 is newer than 1"),
+        ({"version": "1"}, "version must be a whole number"),
+        ({"orders": None}, "orders: expected an object"),
+        ({"labels": [0, 1]}, "labels has 2 states for 3 users"),
+        ({"labels": [0, 1, 2]}, "labels must be whole numbers from 0 to 1"),
+        ({"labels": "x"}, "labels must be an array of numbers"),
+        ({"users": "abc"}, "users must be a list"),
+        ({"users": [1, 2, None]}, "users must be a list"),
+        ({"state_means": [[1.0, 2.0]]}, r"state_means must have the shape \(2, 2\)"),
+        ({"sigma": -1.0}, "sigma must be positive"),
+        ({"imputed_share": 2.0}, "imputed_share must lie between 0 and 1"),
+        ({"merged": -1}, "merged must be a whole number"),
+    ],
+)
+def test_a_damaged_file_is_refused(tmp_path: Path, change: Any, message: str) -> None:
+    path = tmp_path / "model.json"
+    learned().save(path)
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | change))
+    with pytest.raises(lob.LobInputError, match=message):
+        lob.OrderModel.load(path)
+
+
+def test_a_missing_field_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    learned().save(path)
+    data = json.loads(path.read_text(encoding="utf-8"))
+    del data["labels"], data["orders"]
+    path.write_text(json.dumps(data))
+    with pytest.raises(lob.LobInputError, match="the field 'orders' is missing"):
+        lob.OrderModel.load(path)
+    with pytest.raises(lob.LobInputError, match="orders: expected an object"):
+        lob.LatentOrders.load(path)
+
+
+def test_orders_alone_are_no_model(tmp_path: Path) -> None:
+    learned().orders.save(tmp_path / "orders.json")
+    with pytest.raises(lob.LobInputError, match=r"LatentOrders\.load reads orders alone"):
+        lob.OrderModel.load(tmp_path / "orders.json")
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(lob.LobInputError, match="cannot write"):
+        learned().save(tmp_path / "none" / "model.json")
+
+
+def test_the_plot_shows_the_largest_state_on_top() -> None:
+    model = learned()
+    ranks, bars, scale = model.plot().axes
+    largest = np.argsort(-model.sizes, kind="stable")
+    assert [label.get_text() for label in ranks.get_yticklabels()] == [str(s) for s in largest]
+    widths = [bar.get_extents().width for bar in bars.patches]
+    ratio = widths[0] / model.sizes.max()
+    np.testing.assert_allclose(widths, ratio * model.sizes[largest])
+    assert scale.get_ylabel() == "rank (1 is best)"
