@@ -17,6 +17,7 @@ WRITES = {
     "notification_hour": ["notification_hour.png"],
     "own_policy": ["own_policy.png"],
     "movielens": ["movielens-A.png", "movielens-B.png"],
+    "learn_from_logs": ["ratings.parquet", "orders.json"],
 }
 
 

@@ -90,15 +90,17 @@ def test_rows_of_another_engine_have_no_numbers() -> None:
 
 
 def test_mixed_types() -> None:
-    message = refused(pd.DataFrame(GOOD | {"reward": [1.0, 2.0, "bad", 4.0, 5.0]}))
+    message = refused(pd.DataFrame(GOOD | {"reward": [None, 2.0, "bad", 4.0, 5.0]}))
     assert message == (
-        "column 'reward' of the table mixes types: float in most rows, but str in 1 row, the "
-        "first in row 3, 'bad'; make the column one type"
+        "column 'reward' of the table: it mixes types, float in 3 rows, str in 1 row (the first "
+        "is row 3, 'bad'); make it one type"
     )
-    message = refused(pd.DataFrame(GOOD | {"user": [None, 1, 2, "guest", "x"]}))
-    assert "column 'user' of the table mixes types: " in message
     objects = pl.DataFrame(GOOD | {"user": pl.Series([1, "guest", 3, 4, 5], dtype=pl.Object)})
-    assert "column 'user'" in refused(objects)
+    assert "int in 4 rows, str in 1 row (the first is row 2, 'guest')" in refused(objects)
+    same = pl.DataFrame(GOOD | {"user": pl.Series([{1}] * 5, dtype=pl.Object)})
+    assert "column 'user' of the table: its values are neither numbers nor text" in refused(same)
+    fixed = pa.table(GOOD | {"user": pa.array([b"ab"] * 5, pa.binary(2))})
+    assert "column 'user' of the table: its values are neither" in refused(fixed)
 
 
 @pytest.mark.parametrize("name", ["user", "arm", "reward"])

@@ -1,6 +1,7 @@
 """The same logs from anywhere give the same table."""
 
 from pathlib import Path
+from typing import Any
 
 import ibis
 import numpy as np
@@ -40,6 +41,14 @@ def test_files_folders_and_globs(folder: Path, name: str) -> None:
 
 def test_several_paths(folder: Path) -> None:
     paths = [str(folder / "parts" / "*.parquet"), str(folder / "parts" / "deep")]
+    assert_same(reward_table(paths, **COLUMNS), EXPECTED)
+
+
+def test_names_with_signs_of_globs_stand_for_themselves(tmp_path: Path) -> None:
+    LOGS.write_csv(tmp_path / "a*[1]?.csv")
+    LOGS.write_csv(tmp_path / "ab1c.csv")
+    assert_same(reward_table(tmp_path / "a*[1]?.csv", **COLUMNS), EXPECTED)
+    paths = [str(tmp_path / "ab1c.csv"), str(tmp_path / "ab*.csv")]
     assert_same(reward_table(paths, **COLUMNS), EXPECTED)
 
 
@@ -97,6 +106,29 @@ def test_arms_of_any_type_are_sorted_and_named(arms: list[object], names: tuple[
     assert table.arms == names
     assert table.users.tolist() == ["u", "v", "w"]
     assert table.n_rewards == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "users"),
+    [
+        (pl.Int16, [30_000, -30_000, 5]),
+        (pl.Int32, [2_000_000_000, -2_000_000_000, 5]),
+        (pl.Int64, [2**62, -(2**62), 0]),
+        (pl.UInt64, [2**64 - 1, 0, 7]),
+        (pl.Float64, [1.5, -1.0, 0.0]),
+        (pl.String, ["ü", "z", "a"]),
+        (pl.Date, [3, 2, 1]),
+    ],
+)
+@pytest.mark.parametrize("copies", [1, 40_000])
+def test_users_of_any_type_are_sorted(kind: Any, users: list[Any], copies: int) -> None:
+    column = pl.Series(users * copies, dtype=kind)
+    logs = pl.DataFrame({"user": column, "arm": [1, 2, 1] * copies, "reward": [1, 2, 3] * copies})
+    table = reward_table(logs)
+    assert table.users.tolist() == sorted(column[:3].to_list())
+    rewards = dict(zip(column[:3].to_list(), [1, 2, 3], strict=True))
+    for user, row in zip(table.users.tolist(), table.sums, strict=True):
+        assert row.sum() == rewards[user] * copies
 
 
 @pytest.mark.parametrize("rewards", [[1, 0, 1], [True, False, True], ["1", "0", " 1.0"]])

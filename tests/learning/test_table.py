@@ -114,6 +114,7 @@ def test_a_table_cannot_be_written() -> None:
         ({"arms": ["a", "b"]}, r"counts must have the shape \(1, 2\)"),
         ({"arms": [" "]}, "an arm name must not be blank"),
         ({"users": [["x"]]}, "users must have 1 axis"),
+        ({"users": ["x", "x"]}, "users has somebody twice"),
     ],
 )
 def test_wrong_fields_are_refused(fields: dict[str, Any], words: str) -> None:

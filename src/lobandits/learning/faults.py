@@ -107,7 +107,8 @@ def check_enough(
     if filters is not None:
         left = f" left, of arms with at least {filters[1]} rewards (min_arm_rewards) and users "
         left += f"with at least {filters[0]} (min_user_rewards)"
-    for names, noun, column in ((table.users.tolist(), "user", user), (table.arms, "arm", arm)):
+    few = table.users[:2].tolist()
+    for names, noun, column in ((few, "user", user), (table.arms, "arm", arm)):
         if len(names) < 2:
             only = f", {names[0]!r}" if names else ""
             raise LobInputError(

@@ -1,11 +1,12 @@
 """Logs to RewardTable: one aggregation, wherever the logs are."""
 
 import os
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lobandits._checks import IntArray
 from lobandits.errors import LobInputError
 from lobandits.learning.faults import check_cells, check_enough, check_names, key, number
 from lobandits.learning.sources import open_logs, read_files
@@ -24,6 +25,7 @@ Logs = Union[
 ]  # fmt: skip
 
 MOST_CELLS = 2**29
+DENSE = 4  # numbers lie close together if their range is at most so many times their number
 
 
 def reward_table(
@@ -109,44 +111,74 @@ def aggregate(table: Any, user: str, arm: str, reward: str) -> Any:
 
 def _pivot(cells: Any, name: str, arm: str) -> RewardTable:
     """Return the table of cells, an Arrow table with one row for each."""
-    users, row = _sorted_codes(cells.column("user"))
-    arms, column = _sorted_codes(cells.column("arm"))
-    if len(users) * len(arms) > MOST_CELLS:
+    coded, users = _encode(cells, "user")
+    coded, arms = _encode(coded, "arm")
+    shape = len(users.distinct), len(arms.distinct)
+    if shape[0] * shape[1] > MOST_CELLS:
         raise LobInputError(
-            f"{name} has {len(users):,} users and {len(arms):,} arms, more than {MOST_CELLS:,} "
+            f"{name} has {shape[0]:,} users and {shape[1]:,} arms, more than {MOST_CELLS:,} "
             f"cells; is {arm!r} the column of arms?"
         )
-    place = row * len(arms) + column
-    fields = {}
-    for field, kind in (("counts", np.int64), ("sums", np.float64), ("squares", np.float64)):
-        values = np.zeros(len(users) * len(arms), dtype=kind)
-        values[place] = cells.column(field).to_numpy()
-        fields[field] = values.reshape(len(users), len(arms))
+    kinds = {"counts": np.int64, "sums": np.float64, "squares": np.float64}
+    fields = {field: np.zeros(shape[0] * shape[1], dtype=kind) for field, kind in kinds.items()}
+    for batch in coded.to_batches():
+        place = users.ranks(batch.column("user")) * shape[1] + arms.ranks(batch.column("arm"))
+        for field, values in fields.items():
+            values[place] = batch.column(field).to_numpy()
     try:
-        names = arm_names(None, [str(value) for value in arms.tolist()])
+        names = arm_names(None, [str(value) for value in arms.distinct.tolist()])
     except LobInputError as error:
         raise LobInputError(f"column {arm!r} of {name}: {error}") from None
-    return RewardTable._of(users, names, **fields)
+    arrays = {field: values.reshape(shape) for field, values in fields.items()}
+    return RewardTable._of(users.distinct, names, **arrays)
 
 
-def _sorted_codes(column: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the distinct values, sorted, and where each row's value stands among them."""
+class _Codes(NamedTuple):
+    """The distinct values, sorted, and a lookup table of the rank of code ``i + low``."""
+
+    distinct: NDArray[Any]
+    rank: IntArray
+    low: int = 0
+
+    def ranks(self, values: Any) -> IntArray:
+        """Return where each value, or its code in a dictionary, stands among the distinct."""
+        codes: IntArray = getattr(values, "indices", values).to_numpy()
+        return self.rank[np.subtract(codes, self.low, dtype=np.int64)]
+
+
+def _encode(cells: Any, field: str) -> tuple[Any, _Codes]:
+    """Return the cells with one column coded, and its codes.
+
+    Whole numbers that lie close together are their own codes, which saves hashing.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    encoded = column.dictionary_encode().unify_dictionaries().combine_chunks()
-    order = pc.sort_indices(encoded.dictionary).to_numpy()
+    column = cells.column(field)
+    if pa.types.is_signed_integer(column.type):
+        low, high = (end.as_py() for end in pc.min_max(column).values())
+        if high - low < DENSE * len(column):
+            there = np.zeros(high - low + 1, dtype=np.bool_)
+            for chunk in column.chunks:
+                there[np.subtract(chunk.to_numpy(), low, dtype=np.int64)] = True
+            return cells, _Codes(np.flatnonzero(there) + low, np.cumsum(there) - 1, low)
+    encoded = column.dictionary_encode().unify_dictionaries()
+    values = encoded.chunk(0).dictionary
+    order = pc.sort_indices(values).to_numpy()
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    values = encoded.dictionary.take(order)
-    plain = pa.types.is_primitive(values.type) and not pa.types.is_temporal(values.type)
-    distinct = values.to_numpy(zero_copy_only=False) if plain else _objects(values.to_pylist())
-    if distinct.dtype.kind == "i":
-        distinct = distinct.astype(np.int64)
-    return distinct, rank[encoded.indices.to_numpy()]
+    coded = cells.set_column(cells.column_names.index(field), field, encoded)
+    return coded, _Codes(_array(values.take(order)), rank)
 
 
-def _objects(values: list[Any]) -> NDArray[Any]:
+def _array(values: Any) -> NDArray[Any]:
+    """Return numbers as such, everything else as Python objects."""
+    import pyarrow as pa
+
+    if pa.types.is_signed_integer(values.type):
+        return np.asarray(values.to_numpy(), dtype=np.int64)
+    if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
+        return np.asarray(values.to_numpy())
     array = np.empty(len(values), dtype=object)
-    array[:] = values
+    array[:] = values.to_pylist()
     return array

@@ -5,7 +5,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from glob import glob, has_magic
+from glob import escape, glob, has_magic
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,7 +54,7 @@ def _is_ibis(logs: Any) -> bool:
 
 
 def _files(paths: Sequence[str]) -> Source:
-    found = [file for path in paths for file in _matching(path)]
+    found = list(dict.fromkeys(file for path in paths for file in _matching(path)))
     kinds = {file: _kind(file) for file in found}
     for file, kind in kinds.items():
         if not Path(file).stat().st_size:
@@ -99,11 +99,12 @@ def read_files(files: Sequence[str], name: str, **options: Any) -> Source:
 
     engine = ibis.duckdb.connect()
     csv = _kind(files[0]) == "csv"
+    literal = [escape(file) for file in files]  # DuckDB would expand a glob once more
     with _readable(name), _quiet():
         if csv:
-            table = engine.read_csv(list(files), header=True, **options)
+            table = engine.read_csv(literal, header=True, **options)
         else:
-            table = engine.read_parquet(list(files))
+            table = engine.read_parquet(literal)
     return Source(table, name, engine, files=tuple(files), guessed=csv and not options)
 
 
@@ -132,21 +133,26 @@ def _column(frame: Any, name: str) -> Any:
     part = frame.select([name]) if hasattr(frame, "select") else frame[[name]]
     try:
         column = pa.table(part).column(0)
-        if pa.types.is_fixed_size_binary(column.type):  # Python objects, in polars
-            raise TypeError(f"its type {part[name].dtype} is unknown")
+        if pa.types.is_fixed_size_binary(column.type):  # also Python objects, in polars
+            raise TypeError("its values are neither numbers nor text")
         return column
     except (pa.ArrowException, TypeError, ValueError) as error:
-        types = [type(value).__name__ for value in part[name].to_list() if value is not None]
-        (usual, _), *others = Counter(types).most_common()
-        if not others:
-            raise LobInputError(f"column {name!r} of the table: {error}") from error
-        other = others[-1][0]
-        rest = ", ".join(f"{kind} in {rows(count)}" for kind, count in others)
-        row = types.index(other)
+        there = part[name]
+        values = there.to_list() if hasattr(there, "to_list") else there.to_pylist()
         raise LobInputError(
-            f"column {name!r} of the table mixes types: {usual} in most rows, but {rest}, the "
-            f"first in row {row + 1}, {part[name].to_list()[row]!r}; make the column one type"
-        ) from None
+            f"column {name!r} of the table: {_mixture(values) or error}; make it one type"
+        ) from error
+
+
+def _mixture(values: list[Any]) -> str:
+    """Say which types the values have, and where the rarest is first, if there are several."""
+    types = [type(value).__name__ for value in values]
+    kinds = Counter(kind for kind in types if kind != "NoneType").most_common()
+    if len(kinds) < 2:
+        return ""
+    row = types.index(kinds[-1][0])
+    mixed = ", ".join(f"{kind} in {rows(count)}" for kind, count in kinds)
+    return f"it mixes types, {mixed} (the first is row {row + 1}, {values[row]!r})"
 
 
 def _check_columns(there: Any, columns: Sequence[str], name: str) -> None:

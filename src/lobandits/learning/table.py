@@ -59,6 +59,8 @@ class RewardTable:
         users = np.asarray(self.users)
         if users.ndim != 1:
             raise LobInputError(f"users must have 1 axis, got shape {users.shape}")
+        if len(set(users.tolist())) < len(users):
+            raise LobInputError("users has somebody twice; every user must be unique")
         arms = arm_names(None, self.arms)
         counts = finite_array("counts", self.counts, ndim=2)
         if (counts < 0).any() or (counts % 1).any():
@@ -142,10 +144,10 @@ class RewardTable:
         least_user = whole("min_user_rewards", min_user_rewards)
         least_arm = whole("min_arm_rewards", min_arm_rewards)
         enough = self.counts.sum(axis=0) >= least_arm
-        users = self.counts[:, enough].sum(axis=1) >= least_user
-        arms = enough & self.counts[users].any(axis=0)
-        if users.all() and arms.all():
+        users = self.counts @ enough >= least_user
+        if users.all() and enough.all():
             return self
+        arms = enough & (users @ self.counts > 0)
         return self._part(np.flatnonzero(users), np.flatnonzero(arms))
 
     def _part(self, users: NDArray[Any], arms: IntArray) -> "RewardTable":
