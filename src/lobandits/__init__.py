@@ -50,6 +50,11 @@ if TYPE_CHECKING:
         StatesChoice,
         choose_n_states,
     )
+    from lobandits.service import (
+        Decision,
+        DecisionService,
+        open_store,
+    )
     from lobandits.simulation import (
         FixedProblems,
         MovieLens,
@@ -112,6 +117,11 @@ _HOMES = {
         "StatesChoice",
         "choose_n_states",
     ),
+    "lobandits.service": (
+        "Decision",
+        "DecisionService",
+        "open_store",
+    ),
     "lobandits.simulation": (
         "FixedProblems",
         "MovieLens",
@@ -139,6 +149,8 @@ __all__ = [
     "TS",
     "UCB",
     "Agent",
+    "Decision",
+    "DecisionService",
     "FixedProblems",
     "GeneratedRatings",
     "KendallKMeans",
@@ -172,6 +184,7 @@ __all__ = [
     "lobucb_regret_bound",
     "make_policy",
     "make_ratings",
+    "open_store",
     "project",
     "projection_losses",
     "regret_lower_bound",
