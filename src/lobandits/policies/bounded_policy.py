@@ -1,8 +1,9 @@
-"""What the policies on projection losses share: bounds that save projections, and a weighted draw."""
+"""What policies on projection losses share: bounds that save projections, a weighted draw."""
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class BoundedState(State):
 class BoundedPolicy(OrderPolicy):
     """A policy that weighs the arms by the losses of projections, and draws one by its weight."""
 
-    state_type = BoundedState
+    state_type: ClassVar[type[State]] = BoundedState
 
     def new_state(self, n_users: int) -> BoundedState:
         """Return the state of users without rewards."""
@@ -69,7 +70,7 @@ class BoundedPolicy(OrderPolicy):
     def _n_items(self) -> int:
         return int(self._items_of_orders.state.shape[1])
 
-    def _no_bounds(self, n_users: int) -> dict[str, FloatArray | IntArray]:
+    def _no_bounds(self, n_users: int) -> dict[str, Any]:
         """Return the fields of `BoundedState` for users without rewards."""
         fits = n_users * self._n_items * self.n_arms <= CACHE_LIMIT
         bounds = make_bounds(n_users, self.n_arms, self._n_items if fits else 0)
