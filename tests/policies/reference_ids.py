@@ -72,7 +72,7 @@ class LobIDSTwin(Projections):
         return sample(chances, u)[0]
 
     def first(self) -> list[float]:
-        average = sum(positions(order.precedes) for order in self.orders)
+        average = np.sum([positions(order.precedes) for order in self.orders], axis=0)
         return [float(x >= np.max(average) - 1e-9) for x in average]
 
     def mixture(self) -> list[float]:
@@ -108,7 +108,7 @@ class LobIDSTwin(Projections):
                 own = np.exp(evidence - evidence.max())
                 p = p + floor / near * own / own.sum()
             for weight, beta in zip(p, betas, strict=True):
-                if weight >= 1e-3 * floor / near:
+                if weight >= 1e-2 * floor / near:
                     found.append((float(weight), order, top, fit, beta))
         return found
 

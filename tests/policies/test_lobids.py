@@ -20,7 +20,7 @@ def test_agrees_with_the_five_steps(n_states: int, q: float, sigma: float) -> No
     orders = random_problems(5, n_states, sigma, q, n_users=3).orders
     assert isinstance(orders, UserOrders)
     twins = [LobIDSTwin(user, sigma) for user in orders]
-    assert_same_game(LobIDS(orders, sigma), twins, gaussian(MEANS, sigma), rounds=25)
+    assert_same_game(LobIDS(orders, sigma), twins, gaussian(MEANS, sigma), rounds=20)
 
 
 @pytest.mark.parametrize("orders", [DAGS, TREES], ids=["dags", "trees"])

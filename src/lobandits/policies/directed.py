@@ -25,13 +25,15 @@ class Split(NamedTuple):
     mass: FloatArray  # (k,): the weight of each arm on top
     centre: FloatArray  # (k, k): [top, arm], the arm's mean given the top
     within: FloatArray  # (k,): the sum of p times (variance and squared distance from centre)
+    mean: FloatArray  # (k,)
     regret: FloatArray  # (k,): Delta
     information: FloatArray  # (k,): I
 
 
 def make_split(k: int) -> Split:
     """Allocate the memory for ``k`` arms."""
-    return Split(np.empty(k), np.empty((k, k)), np.empty(k), np.empty(k), np.empty(k))
+    rows = [np.empty(k) for _ in range(5)]
+    return Split(rows[0], np.empty((k, k)), *rows[1:])
 
 
 @lean
@@ -40,46 +42,47 @@ def clear(s: Split) -> None:
     for a in range(s.mass.shape[0]):
         s.mass[a] = 0.0
         s.within[a] = 0.0
-        s.regret[a] = 0.0
 
 
 @lean
 def add_hypothesis(p: float, top: int, mean: FloatArray, variance: FloatArray, s: Split) -> None:
     """Add a hypothesis of weight ``p``; Welford's update keeps centres and squares precise."""
     k = mean.shape[0]
+    centre = s.centre[top]
     if s.mass[top] == 0.0:
         for a in range(k):
-            s.centre[top, a] = mean[a]
+            centre[a] = mean[a]
     s.mass[top] += p
     share = p / s.mass[top]
     for a in range(k):
-        before = mean[a] - s.centre[top, a]
-        s.centre[top, a] += share * before
-        after = mean[a] - s.centre[top, a]
-        s.within[a] += p * (before * after + variance[a])
-        s.regret[a] += p * (mean[top] - mean[a])
+        before = mean[a] - centre[a]
+        centre[a] += share * before
+        s.within[a] += p * (before * (mean[a] - centre[a]) + variance[a])
 
 
 @lean
 def conclude(noise: float, s: Split) -> None:
-    """Turn the sums into Delta and I; ``noise`` is sigma^2. O(k^2)."""
+    """Turn the sums into Delta and I, and masses into chances; ``noise`` is sigma^2. O(k^2).
+
+    An arm that is on top in every hypothesis has a regret of exactly 0.
+    """
     k = s.mass.shape[0]
     total = 0.0
-    for top in range(k):
-        total += s.mass[top]
     for a in range(k):
-        mean = 0.0
-        for top in range(k):
-            if s.mass[top] > 0.0:
-                mean += s.mass[top] / total * s.centre[top, a]
-        between = 0.0
-        for top in range(k):
-            if s.mass[top] > 0.0:
-                between += s.mass[top] / total * (s.centre[top, a] - mean) ** 2
-        s.regret[a] /= total
-        s.information[a] = 0.5 * np.log1p(between / (noise + s.within[a] / total))
+        total += s.mass[a]
+        s.mean[a] = s.regret[a] = s.information[a] = 0.0
     for top in range(k):
         s.mass[top] /= total
+        if s.mass[top] > 0.0:
+            for a in range(k):
+                s.mean[a] += s.mass[top] * s.centre[top, a]
+                s.regret[a] += s.mass[top] * (s.centre[top, top] - s.centre[top, a])
+    for top in range(k):
+        if s.mass[top] > 0.0:
+            for a in range(k):
+                s.information[a] += s.mass[top] * (s.centre[top, a] - s.mean[a]) ** 2
+    for a in range(k):
+        s.information[a] = 0.5 * np.log1p(s.information[a] / (noise + s.within[a] / total))
 
 
 @lean

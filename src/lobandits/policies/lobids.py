@@ -36,6 +36,7 @@ from lobandits.policies.working import (
     log_evidence,
     make_working,
     posterior_of_groups,
+    recall_sums,
     set_variances,
     shrink,
     sum_groups,
@@ -44,7 +45,8 @@ from lobandits.policies.working import (
 DROP = 40.0  # of log-likelihood below the best, beyond which a hypothesis is dropped
 FLOOR = 0.2  # the largest share of the floor, which is FLOOR_ROUNDS / t later on
 FLOOR_ROUNDS = 3.0
-CUT = 1e-3  # of the floor's share for one hypothesis: lighter slopes are left out
+CUT = 1e-2  # of the floor's share for one hypothesis: lighter slopes are left out
+LIGHTEST = -30.0  # log-weight of a slope, relative to the hypothesis's best
 TIE = 1e-9
 
 
@@ -55,6 +57,7 @@ class Desk(NamedTuple):
     working: Working
     split: Split
     weight: FloatArray  # (h, b): relative to each hypothesis's own best slope
+    first: FloatArray  # (h, b): S_1 of its first group
     peak: FloatArray  # (h,): the log-weight of its best slope, -inf if dropped
     share: FloatArray  # (h,): the weight of its best slope
     mean: FloatArray  # (k,)
@@ -70,6 +73,7 @@ def make_desk(k: int, n_items: int) -> Desk:
         working=make_working(k),
         split=make_split(k),
         weight=np.empty((n_items, N_SLOPES)),
+        first=np.empty((n_items, N_SLOPES)),
         peak=np.empty(n_items),
         share=np.empty(n_items),
         mean=np.empty(k),
@@ -245,13 +249,11 @@ def read_hypothesis(
     unit: float,
     desk: Desk,
 ) -> int:
-    """Write the fit and the sums of hypothesis i for all slopes; return how many groups it has."""
+    """Write the fit and the positions of hypothesis i; return how many groups it has."""
     w, r = desk.working, desk.room
     for a in range(r.weight.shape[0]):
         w.fit[a] = (b.fit[slot, i, a] - low) / unit if r.weight[a] > 0.0 else 0.0
-    n_groups = place_arms(t, row, items.state[row, i], w.z, w.group, w.below)
-    sum_groups(r.weight, n_groups, w)
-    return n_groups
+    return place_arms(t, row, items.state[row, i], w.z, w.group, w.below)
 
 
 @lean
@@ -281,14 +283,17 @@ def weigh_hypotheses(
             continue
         near += gap <= np.log(now)
         n_groups = read_hypothesis(t, items, row, slot, i, b, low, unit, desk)
+        sum_groups(desk.room.weight, n_groups, desk.working)
         tops = 0
         for a in range(k):
             tops += t.maximal[row, items.state[row, i], a]
         for j in range(n_slopes):
             desk.weight[i, j] = log_evidence(n_groups, j, desk.working)
+            desk.first[i, j] = desk.working.s1[0, j]
             desk.peak[i] = max(desk.peak[i], desk.weight[i, j])
         for j in range(n_slopes):
-            desk.weight[i, j] = np.exp(desk.weight[i, j] - desk.peak[i])
+            log = desk.weight[i, j] - desk.peak[i]
+            desk.weight[i, j] = np.exp(log) if log > LIGHTEST else 0.0
         desk.peak[i] -= gap + np.log(float(tops))
         highest = max(highest, desk.peak[i])
     return share_weight(n_items, slot, b, least, sigma, now, near, highest, desk)
@@ -339,6 +344,10 @@ def add_slopes(
 ) -> None:
     """Add the means of hypothesis i under every slope that matters."""
     n_groups = read_hypothesis(t, items, row, slot, i, b, low, unit, desk)
+    if n_groups == 1:
+        recall_sums(desk.first[i], desk.working)
+    else:
+        sum_groups(desk.room.weight, n_groups, desk.working)
     state, top = items.state[row, i], items.arm[row, i]
     for j in range(desk.weight.shape[1]):
         p = desk.share[i] * desk.weight[i, j]

@@ -40,6 +40,9 @@ class Working(NamedTuple):
     precision: FloatArray  # (k, b): 1 / w_a, 0 for an arm never played
     rest: FloatArray  # (k, b): 1 - lambda_a, lambda_a = rho^2 beta^2 / w_a; 1 if never played
     scatter: FloatArray  # (b,): the sum of log w_a
+    whole: FloatArray  # (b,): the sum of 1 / w_a
+    product: FloatArray  # (b,): room
+    single: FloatArray  # (b,): that plus log S_0, where all arms are one group
     fit: FloatArray  # (k,): f, 0 for an arm never played
     z: FloatArray  # (k,)
     group: IntArray  # (k,)
@@ -61,6 +64,9 @@ def make_working(k: int) -> Working:
         precision=by_slope[0],
         rest=by_slope[1],
         scatter=np.empty(N_SLOPES),
+        whole=np.empty(N_SLOPES),
+        product=np.empty(N_SLOPES),
+        single=np.empty(N_SLOPES),
         fit=np.empty(k),
         z=np.empty(k),
         group=np.empty(k, np.int64),
@@ -76,46 +82,68 @@ def make_working(k: int) -> Working:
 @lean
 def set_variances(plays: FloatArray, noise: float, w: Working) -> None:
     """Write what depends on plays and slopes alone; ``noise`` is sigma^2. O(k b)."""
-    n_slopes = w.slopes.shape[0]
-    for b in range(n_slopes):
+    for b in range(N_SLOPES):
         w.scatter[b] = 0.0
-        product = 1.0
-        factors = 0
-        for a in range(plays.shape[0]):
-            w.precision[a, b] = 0.0
-            w.rest[a, b] = 1.0
-            if plays[a] > 0.0:
-                own = noise / plays[a]
-                variance = w.squares[b] + own
-                w.precision[a, b] = 1.0 / variance
-                w.rest[a, b] = own / variance
-                product *= variance
-                factors += 1
-                if factors % LOGS_AT_ONCE == 0:
-                    w.scatter[b] += np.log(product)
-                    product = 1.0
-        w.scatter[b] += np.log(product)
+        w.whole[b] = 0.0
+        w.product[b] = 1.0
+    factors = 0
+    for a in range(plays.shape[0]):
+        own = noise / plays[a] if plays[a] > 0.0 else 0.0
+        factors += own > 0.0
+        for b in range(N_SLOPES):
+            inverse = 1.0 / (w.squares[b] + own) if own > 0.0 else 0.0
+            w.precision[a, b] = inverse
+            w.rest[a, b] = own * inverse if own > 0.0 else 1.0
+            w.whole[b] += inverse
+            w.product[b] *= inverse if own > 0.0 else 1.0
+        if factors == LOGS_AT_ONCE or a == plays.shape[0] - 1:
+            factors = 0
+            for b in range(N_SLOPES):
+                w.scatter[b] -= np.log(w.product[b])
+                w.product[b] = 1.0
+    for b in range(N_SLOPES):
+        w.single[b] = w.scatter[b] + np.log(w.whole[b])
 
 
 @lean
 def sum_groups(plays: FloatArray, n_groups: int, w: Working) -> None:
     """Write S_0, S_1 and S_2 for every slope from ``w.fit``, ``w.z`` and ``w.group``. O(k b)."""
-    n_slopes = w.slopes.shape[0]
     for c in range(n_groups):
-        for b in range(n_slopes):
+        for b in range(N_SLOPES):
             w.s0[c, b] = 0.0
             w.s1[c, b] = 0.0
-    for b in range(n_slopes):
+    for b in range(N_SLOPES):
         w.s2[b] = 0.0
     for a in range(plays.shape[0]):
         if plays[a] > 0.0:
             c = w.group[a]
-            for b in range(n_slopes):
-                residual = w.fit[a] - w.slopes[b] * w.z[a]
-                weighted = w.precision[a, b] * residual
-                w.s0[c, b] += w.precision[a, b]
-                w.s1[c, b] += weighted
-                w.s2[b] += weighted * residual
+            add_arm(w.fit[a], w.z[a], w.slopes, w.precision[a], w.s1[c], w.s2)
+            if n_groups > 1:
+                for b in range(N_SLOPES):
+                    w.s0[c, b] += w.precision[a, b]
+    if n_groups == 1:
+        for b in range(N_SLOPES):
+            w.s0[0, b] = w.whole[b]
+
+
+@lean
+def recall_sums(s1: FloatArray, w: Working) -> None:
+    """Write S_0 and S_1 again, where all arms are one group."""
+    for b in range(N_SLOPES):
+        w.s0[0, b] = w.whole[b]
+        w.s1[0, b] = s1[b]
+
+
+@lean
+def add_arm(
+    fit: float, z: float, slopes: FloatArray, precision: FloatArray, s1: FloatArray, s2: FloatArray
+) -> None:
+    """Add one arm's part to S_1 and S_2 of all slopes."""
+    for b in range(N_SLOPES):
+        residual = fit - slopes[b] * z
+        weighted = precision[b] * residual
+        s1[b] += weighted
+        s2[b] += weighted * residual
 
 
 @lean
@@ -126,7 +154,7 @@ def log_evidence(n_groups: int, b: int, w: Working) -> float:
     """
     if n_groups == 1:
         lack = w.s2[b] - w.s1[0, b] * w.s1[0, b] / w.s0[0, b]
-        return -0.5 * (w.scatter[b] + np.log(w.s0[0, b]) + lack)
+        return float(-0.5 * (w.single[b] + lack))
     square = w.slopes[b] * w.slopes[b]
     lack = w.s2[b] + w.scatter[b]
     u0 = u1 = u2 = 0.0
@@ -139,7 +167,7 @@ def log_evidence(n_groups: int, b: int, w: Working) -> float:
             u0 += u
             u1 += u * estimate
             u2 += u * estimate * estimate
-    return -0.5 * (lack + np.log(u0) + u2 - u1 * u1 / u0)
+    return float(-0.5 * (lack + np.log(u0) + u2 - u1 * u1 / u0))
 
 
 @lean
