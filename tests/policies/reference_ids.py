@@ -76,13 +76,16 @@ class LobIDSTwin(Projections):
         return [float(x >= np.max(average) - 1e-9) for x in average]
 
     def mixture(self) -> list[float]:
+        return two_arms(*self.judged(self.rows()))
+
+    def rows(self) -> list[tuple[float, int, FloatArray, FloatArray]]:
+        """Weight, arm on top, means and variances of all that matters."""
         weighted = self.weighted()
         total = sum(p for p, *_ in weighted)
-        rows = []
-        for p, order, top, fit, beta in weighted:
-            mean, variance = self.means(order, top, fit, beta)
-            rows.append((p / total, top, mean, variance))
-        return two_arms(*self.judged(rows))
+        return [
+            (p / total, top, *self.means(order, top, fit, beta))
+            for p, order, top, fit, beta in weighted
+        ]
 
     def weighted(self) -> list[tuple[float, PartialOrder, int, FloatArray, float]]:
         """Step 1 to 3: (weight, state, arm on top, fit, slope) of all that matters."""
