@@ -9,6 +9,18 @@ from typing import TYPE_CHECKING, Any
 from lobandits.errors import LobError, LobInputError, LobWarning
 
 if TYPE_CHECKING:
+    from lobandits.learning import (
+        GeneratedRatings,
+        KendallKMeans,
+        MovieLensRatings,
+        OrderModel,
+        RewardTable,
+        exact_orders,
+        learn_orders,
+        load_movielens,
+        make_ratings,
+        reward_table,
+    )
     from lobandits.orders import (
         LatentOrders,
         PartialOrder,
@@ -38,6 +50,7 @@ if TYPE_CHECKING:
     )
     from lobandits.simulation import (
         FixedProblems,
+        MovieLens,
         Problems,
         Result,
         SimulationError,
@@ -56,6 +69,18 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "lobandits.learning": (
+        "GeneratedRatings",
+        "KendallKMeans",
+        "MovieLensRatings",
+        "OrderModel",
+        "RewardTable",
+        "exact_orders",
+        "learn_orders",
+        "load_movielens",
+        "make_ratings",
+        "reward_table",
+    ),
     "lobandits.orders": (
         "LatentOrders",
         "PartialOrder",
@@ -85,6 +110,7 @@ _HOMES = {
     ),
     "lobandits.simulation": (
         "FixedProblems",
+        "MovieLens",
         "Problems",
         "Result",
         "SimulationError",
@@ -110,6 +136,8 @@ __all__ = [
     "UCB",
     "Agent",
     "FixedProblems",
+    "GeneratedRatings",
+    "KendallKMeans",
     "LatentOrders",
     "LobError",
     "LobIDS",
@@ -118,11 +146,15 @@ __all__ = [
     "LobTS",
     "LobUCB",
     "LobWarning",
+    "MovieLens",
+    "MovieLensRatings",
+    "OrderModel",
     "PartialOrder",
     "Policy",
     "Problems",
     "RelativeLobTS",
     "Result",
+    "RewardTable",
     "SimulationError",
     "SimulationInterrupted",
     "State",
@@ -130,11 +162,16 @@ __all__ = [
     "TopArmsUCB",
     "UserOrders",
     "duels_from_rewards",
+    "exact_orders",
+    "learn_orders",
+    "load_movielens",
     "lobucb_regret_bound",
     "make_policy",
+    "make_ratings",
     "project",
     "projection_losses",
     "regret_lower_bound",
+    "reward_table",
     "samples_for_exact_orders",
     "similar_order_probability",
     "simulate",

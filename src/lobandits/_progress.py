@@ -5,8 +5,13 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def progress_bar(total: int, wanted: bool) -> Iterator[Callable[[int], None]]:
-    """Yield the function that moves the bar on; without a terminal it does nothing."""
+def progress_bar(
+    total: int, wanted: bool, doing: str, unit: str
+) -> Iterator[Callable[[int], None]]:
+    """Yield the function that moves the bar on; without a terminal it does nothing.
+
+    The bar reads "``doing`` ... 50% of ``total`` ``unit``".
+    """
     if not wanted:
         yield _ignore
         return
@@ -18,15 +23,15 @@ def progress_bar(total: int, wanted: bool) -> Iterator[Callable[[int], None]]:
         yield _ignore
         return
     columns = (
-        TextColumn("simulating"),
+        TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.percentage:>3.0f}% of {task.fields[size]} decisions"),
+        TextColumn("{task.percentage:>3.0f}% of {task.fields[size]}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=total, size=f"{total:,}")
-        yield lambda decisions: progress.update(task, advance=decisions)
+        task = progress.add_task(doing, total=total, size=f"{total:,} {unit}")
+        yield lambda steps: progress.update(task, advance=steps)
 
 
-def _ignore(decisions: int) -> None:
+def _ignore(steps: int) -> None:
     """Do nothing."""
