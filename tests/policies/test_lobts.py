@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from tests.policies.cases import assert_same_game, constant, gaussian, random_problems
 from tests.policies.reference_lob import LobTSTwin
 
-import lobandits.policies.lobts as module
+import lobandits.policies.bounded_policy as module
 from lobandits._checks import FloatArray
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
-from lobandits.policies import LobTS
+from lobandits.policies import LobTS, LobTSState
 from lobandits.projection import projection_losses
 
 MEANS = np.random.default_rng(5).normal(size=(3, 5))
@@ -45,7 +45,7 @@ def test_agrees_with_the_listing_on_equal_arms_and_on_one_arm() -> None:
     assert_same_game(LobTS(one, 1.0), [LobTSTwin(one, 1.0)], constant, rounds=5)
 
 
-def full_odds(policy: LobTS, state: module.LobTSState) -> FloatArray:
+def full_odds(policy: LobTS, state: LobTSState) -> FloatArray:
     """Every state projected anew: the definition, without bounds."""
     counts = state.counts.astype(float)
     means = np.divide(state.sums, counts, out=np.zeros_like(counts), where=counts > 0)
@@ -70,7 +70,7 @@ def test_bounds_change_no_probability(seed: int, q: float, sigma: float, shift: 
     orders = LatentOrders.from_means(means).reveal(q, rng)
     policy = LobTS(orders, sigma)
     state = policy.start(4)
-    assert isinstance(state, module.LobTSState)
+    assert isinstance(state, LobTSState)
     for _ in range(60):
         n = int(rng.integers(1, 6))
         users, arms = rng.integers(4, size=n), rng.integers(10, size=n)
@@ -85,7 +85,7 @@ def test_bounds_change_no_probability(seed: int, q: float, sigma: float, shift: 
 def test_rewards_that_were_replaced_start_the_bounds_again() -> None:
     policy = LobTS(LatentOrders.from_means(np.random.default_rng(0).normal(size=(20, 9))), 1.0)
     state = policy.start(2)
-    assert isinstance(state, module.LobTSState)
+    assert isinstance(state, LobTSState)
     rng = np.random.default_rng(1)
     for _ in range(50):
         arms = policy.choose(state, rng)

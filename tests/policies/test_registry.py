@@ -18,7 +18,17 @@ PROBLEMS = random_problems(4, 3, 2.0, 1.0, None)
 
 
 def test_names() -> None:
-    assert list(POLICIES) == ["ucb", "ts", "mucb", "mts", "lobucb", "lobts", "toparms"]
+    assert list(POLICIES) == [
+        "ucb",
+        "ts",
+        "mucb",
+        "mts",
+        "lobucb",
+        "lobts",
+        "toparms",
+        "lobimed",
+        "lobids",
+    ]
     assert all(cls.name == name for name, cls in POLICIES.items())
     with pytest.raises(TypeError):
         POLICIES["new"] = UCB  # type: ignore[index]

@@ -57,7 +57,7 @@ def simulate(
         typer.Option(
             metavar="NAMES",
             help="Policies to compare, separated by commas: ucb, ts, mucb, mts, lobucb, lobts, "
-            "toparms, or all. Options go in brackets: lobts(project_every=10).",
+            "toparms, lobimed, lobids, or all. Options go in brackets: lobts(project_every=10).",
         ),
     ] = "ucb,ts,lobucb,lobts",
     horizon: Annotated[int, typer.Option(help="Rounds for each user, T.")] = 500,

@@ -5,6 +5,8 @@ from lobandits.policies.base import Policy
 from lobandits.policies.duels import DuelState, duels_from_rewards
 from lobandits.policies.explain import Details, Explanation
 from lobandits.policies.families import MeansPolicy, OrderPolicy
+from lobandits.policies.lobids import LobIDS
+from lobandits.policies.lobimed import LobIMED
 from lobandits.policies.lobts import LobTS, LobTSState
 from lobandits.policies.lobucb import LobUCB, LobUCBState
 from lobandits.policies.mts import MTS
@@ -26,6 +28,8 @@ __all__ = [
     "Details",
     "DuelState",
     "Explanation",
+    "LobIDS",
+    "LobIMED",
     "LobTS",
     "LobTSState",
     "LobUCB",

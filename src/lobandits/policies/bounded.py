@@ -46,6 +46,16 @@ class Bounds(NamedTuple):
     sums: FloatArray  # (n_users, k): their rewards
 
 
+class Tracker(NamedTuple):
+    """Items, bounds, and what the bounds were derived from."""
+
+    items: Items
+    bounds: Bounds
+    kept: bool  # False: the bounds are room for one user, and start again for each
+    known: IntArray  # (n_users,): names the orders behind each user's bounds
+    keys: IntArray  # (u,): names the orders now
+
+
 class Room(NamedTuple):
     """Working memory for one user."""
 
@@ -126,6 +136,35 @@ def catch_up(counts: IntArray, sums: FloatArray, u: int, b: Bounds) -> None:
 
 
 @lean
+def refresh(counts: IntArray, sums: FloatArray, u: int, tracker: Tracker) -> int:
+    """Bring the bounds of user ``u`` up to date and return their row.
+
+    Bounds that are not kept, or that other orders left, start again from 0.
+    """
+    key = tracker.keys[u if tracker.keys.shape[0] > 1 else 0]
+    slot = u if tracker.kept else 0
+    if tracker.known[u] != key or not tracker.kept:
+        forget(slot, tracker.bounds)
+    if tracker.kept:
+        catch_up(counts, sums, u, tracker.bounds)
+    tracker.known[u] = key
+    return slot
+
+
+@lean
+def read_user(counts: IntArray, sums: FloatArray, u: int, items: Items, r: Room) -> int:
+    """Write the plays and means of user ``u``, nothing projected; return the row of its items."""
+    row = u if items.first.shape[0] > 1 else 0
+    k = counts.shape[1]
+    for a in range(k):
+        r.weight[a] = counts[u, a]
+        r.mean[a] = sums[u, a] / counts[u, a] if counts[u, a] > 0 else 0.0
+    for i in range(items.first[row, k]):
+        r.projected[i] = False
+    return row
+
+
+@lean
 def project_item(
     i: int, t: OrderTables, items: Items, row: int, slot: int, b: Bounds, r: Room
 ) -> float:
@@ -168,17 +207,11 @@ def losses_on_top(
     Return the least. ``slot`` is the user's row in the bounds. Of each arm's items, the one
     with the lowest bound is projected first, the others only if their bounds are lower.
     """
-    row = u if len(items.first) > 1 else 0
+    row = read_user(counts, sums, u, items, r)
     k = len(out)
+    least = project_item(lowest(slot, 0, items.first[row, k], b), t, items, row, slot, b, r)
     for a in range(k):
-        r.weight[a] = counts[u, a]
-        r.mean[a] = sums[u, a] / counts[u, a] if counts[u, a] > 0 else 0.0
         out[a] = np.inf
-    n_items = items.first[row, k]
-    for i in range(n_items):
-        r.projected[i] = False
-    least = project_item(lowest(slot, 0, n_items, b), t, items, row, slot, b, r)
-    for a in range(k):
         lo, hi = items.first[row, a], items.first[row, a + 1]
         first = lowest(slot, lo, hi, b)
         if lo == hi or b.bound[slot, first] > least + reach:
@@ -189,4 +222,29 @@ def losses_on_top(
                 best = min(best, project_item(i, t, items, row, slot, b, r))
         out[a] = best
         least = min(least, best)
+    return least
+
+
+@lean
+def losses_of_items(
+    counts: IntArray,
+    sums: FloatArray,
+    u: int,
+    slot: int,
+    t: OrderTables,
+    items: Items,
+    reach: float,
+    b: Bounds,
+    r: Room,
+) -> float:
+    """Project every item whose loss exceeds the least by at most ``reach``; return the least.
+
+    ``b.bound`` is then exact where ``r.projected``; the others are further from the least.
+    """
+    row = read_user(counts, sums, u, items, r)
+    n_items = items.first[row, counts.shape[1]]
+    least = project_item(lowest(slot, 0, n_items, b), t, items, row, slot, b, r)
+    for i in range(n_items):
+        if b.bound[slot, i] <= least + reach:
+            least = min(least, project_item(i, t, items, row, slot, b, r))
     return least

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,32 +10,17 @@ from lobandits._checks import FloatArray, IntArray, whole
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
 from lobandits.orders import OrderTables
-from lobandits.policies.bounded import (
-    Bounds,
-    Items,
-    Room,
-    catch_up,
-    forget,
-    losses_on_top,
-    make_bounds,
-    make_items,
-    make_room,
-)
+from lobandits.policies.bounded import Room, Tracker, losses_on_top, make_room, refresh
+from lobandits.policies.bounded_policy import BoundedPolicy, BoundedState
 from lobandits.policies.explain import Details
-from lobandits.policies.families import OrderPolicy
-from lobandits.policies.sampling import draw_weighted
 from lobandits.policies.state import State, no_rewards
-from lobandits.projection import projection_losses
 
 CUT = 1e-12
-CACHE_LIMIT = 2**26  # numbers kept as bounds (512 MB); above that every state is projected
-
 MEMORY = {"role": "memory", "empty": 0}
-CACHE = {"role": "cache", "empty": 0}
 
 
 @dataclass(eq=False, repr=False)
-class LobTSState(State):
+class LobTSState(BoundedState):
     """Rewards, the weights since the last projection, and bounds that save projections.
 
     Attributes
@@ -51,17 +35,13 @@ class LobTSState(State):
         See `lobandits.policies.bounded`.
     """
 
+    known: IntArray = field(metadata=MEMORY)
     weights: FloatArray = field(metadata=MEMORY)
     projected: IntArray = field(metadata={"role": "memory", "empty": -1})
-    known: IntArray = field(metadata=MEMORY)
-    bound: FloatArray = field(metadata=CACHE)
-    fit: FloatArray = field(metadata=CACHE)
-    seen_counts: IntArray = field(metadata=CACHE)
-    seen_sums: FloatArray = field(metadata=CACHE)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LobTS(OrderPolicy):
+class LobTS(BoundedPolicy):
     r"""Sample an arm by the likelihood of the best means that have it on top (Algorithm 2).
 
     .. math:: p(a) \propto \exp(-L(a) / (2 \sigma^2)), \quad
@@ -106,19 +86,11 @@ class LobTS(OrderPolicy):
 
     def new_state(self, n_users: int) -> LobTSState:
         """Return the state of users without rewards."""
-        n_items = self._items_of_orders.state.shape[1]
-        if n_users * n_items * self.n_arms > CACHE_LIMIT:
-            n_items = 0
-        bounds = make_bounds(n_users, self.n_arms, n_items)
         return LobTSState(
             **no_rewards(n_users, self.n_arms),
+            **self._no_bounds(n_users),
             weights=np.zeros((n_users, self.n_arms)),
             projected=np.full(n_users, -1),
-            known=np.zeros(n_users, np.int64),
-            bound=bounds.bound,
-            fit=bounds.fit,
-            seen_counts=bounds.counts,
-            seen_sums=bounds.sums,
         )
 
     def restore(self, data: Mapping[str, ArrayLike]) -> State:
@@ -136,60 +108,25 @@ class LobTS(OrderPolicy):
             raise LobInputError("projected must lie between -1 and the plays recorded")
         return state
 
-    @cached_property
-    def _items_of_orders(self) -> Items:
-        return make_items(self.orders.tables)
-
-    def decide(self, state: State, noise: FloatArray) -> IntArray:
-        """Return an arm for each user, drawn by the weights."""
-        return draw_arms(self._project(state), noise)
-
-    def propensities(self, state: State) -> FloatArray:
-        """Return the weights, made to sum to one."""
-        weights = self._project(state)
-        odds: FloatArray = weights / weights.sum(axis=1, keepdims=True)
-        return odds
-
     def details(self, state: State) -> Details:
         """Return the loss of each arm on top, and the log-likelihood of each state."""
-        counts = state.counts[0].astype(np.float64)
-        means = np.divide(state.sums[0], counts, out=np.zeros(self.n_arms), where=counts > 0)
-        shape = (1, self.n_arms) if self.n_users else (self.n_arms,)
-        losses = projection_losses(means.reshape(shape), counts, self.orders)
-        losses = losses.reshape(-1, self.n_arms)
-        weights = self._project(state)[0]
-        scale = 2 * self.sigma**2
-        least = losses.min()
+        losses = self._losses(state)
         return Details(
-            arms={"loss": losses.min(axis=0), "weight": weights},
-            states={
-                "loss": losses.min(axis=1),
-                "log-likelihood": (least - losses.min(axis=1)) / scale,
-            },
+            arms={"loss": losses.min(axis=0), "weight": self._weights(state)[0]},
+            states=self._fit_of_states(losses),
         )
 
-    def _project(self, state: State) -> FloatArray:
-        """Bring the weights of all users up to date and return them."""
+    def _weights(self, state: State) -> FloatArray:
+        """Return the likelihood of each arm on top, relative to the best."""
         assert isinstance(state, LobTSState)
-        items = self._items_of_orders
-        n_items = items.state.shape[1]
-        kept = state.bound.shape[1] >= n_items
-        if kept:
-            bounds = Bounds(state.bound, state.fit, state.seen_counts, state.seen_sums)
-        else:
-            bounds = make_bounds(1, self.n_arms, n_items)
         project_users(
             state.counts,
             state.sums,
             state.weights,
             state.projected,
-            state.known,
-            self._keys,
             self.orders.tables,
-            items,
-            bounds,
-            kept,
-            make_room(self.n_arms, n_items),
+            self._tracker(state),
+            make_room(self.n_arms, self._n_items),
             self.project_every,
             self.sigma**2,
             CUT,
@@ -203,49 +140,27 @@ def project_users(
     sums: FloatArray,
     weights: FloatArray,
     projected: IntArray,
-    known: IntArray,
-    keys: IntArray,
     tables: OrderTables,
-    items: Items,
-    bounds: Bounds,
-    kept: bool,
+    tracker: Tracker,
     room: Room,
     project_every: int,
     variance: float,
     cut: float,
 ) -> None:
-    """Bring up to date the weights of the users whose last projection is too long ago.
-
-    Bounds that are not ``kept``, or that other orders left, start again from 0.
-    """
+    """Bring up to date the weights of the users whose last projection is too long ago."""
     n, k = counts.shape
     reach = -2.0 * variance * np.log(cut)
     for u in range(n):
         plays = counts[u].sum()
-        key = keys[u if len(keys) > 1 else 0]
-        if known[u] == key and projected[u] >= 0 and plays - projected[u] < project_every:
+        current = tracker.known[u] == tracker.keys[u if len(tracker.keys) > 1 else 0]
+        if current and projected[u] >= 0 and plays - projected[u] < project_every:
             continue
-        slot = u if kept else 0
-        if known[u] != key or not kept:
-            forget(slot, bounds)
-        if kept:
-            catch_up(counts, sums, u, bounds)
-        known[u] = key
+        slot = refresh(counts, sums, u, tracker)
         projected[u] = plays
         out = weights[u]
         least = losses_on_top(
-            counts, sums, u, slot, tables, items, reach, variance, bounds, room, out
+            counts, sums, u, slot, tables, tracker.items, reach, variance, tracker.bounds, room, out
         )
         for a in range(k):
             gap = out[a] - least
             out[a] = np.exp(-gap / (2.0 * variance)) if gap <= reach else 0.0
-
-
-@kernel
-def draw_arms(weights: FloatArray, noise: FloatArray) -> IntArray:
-    """Return an arm for each user, drawn by its weight."""
-    n = len(weights)
-    chosen = np.empty(n, np.int64)
-    for u in range(n):
-        chosen[u], _ = draw_weighted(weights[u], weights[u].sum(), noise[u])
-    return chosen

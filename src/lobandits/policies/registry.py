@@ -12,6 +12,8 @@ from lobandits._checks import one_of
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.policies.base import Policy
+from lobandits.policies.lobids import LobIDS
+from lobandits.policies.lobimed import LobIMED
 from lobandits.policies.lobts import LobTS
 from lobandits.policies.lobucb import LobUCB
 from lobandits.policies.mts import MTS
@@ -20,7 +22,17 @@ from lobandits.policies.toparms import TopArmsUCB
 from lobandits.policies.ts import TS
 from lobandits.policies.ucb import UCB
 
-_CLASSES: tuple[type[Policy], ...] = (UCB, TS, MUCB, MTS, LobUCB, LobTS, TopArmsUCB)
+_CLASSES: tuple[type[Policy], ...] = (
+    UCB,
+    TS,
+    MUCB,
+    MTS,
+    LobUCB,
+    LobTS,
+    TopArmsUCB,
+    LobIMED,
+    LobIDS,
+)
 POLICIES: Mapping[str, type[Policy]] = MappingProxyType({cls.name: cls for cls in _CLASSES})
 """The class of every policy, by its name."""
 
