@@ -28,7 +28,7 @@ def main() -> None:
     )
     env = lob.FixedProblems(click_rates(orders), orders, sigma=0.5, rewards="bernoulli")
     result = lob.simulate(
-        env, ["ucb", "ts", "lobucb", "lobts"], horizon=DAYS, n_users=N_USERS, progress=False
+        env, ["ucb", "ts", "lobts", "lobids"], horizon=DAYS, n_users=N_USERS, progress=False
     )
     print(result.summary(), end="\n\n")
     best = env.sample(N_USERS, seed=0).means.max(axis=1).mean() * DAYS

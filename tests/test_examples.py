@@ -16,6 +16,8 @@ WRITES = {
     "lower_bound": ["bound.png"],
     "notification_hour": ["notification_hour.png"],
     "own_policy": ["own_policy.png"],
+    "streaming_genres": ["streaming_states.png", "streaming_regret.png"],
+    "titration": ["titration.png"],
     "movielens": ["movielens-A.png", "movielens-B.png"],
     "learn_from_logs": ["ratings.parquet", "orders.json"],
 }
