@@ -74,7 +74,7 @@ class Running:
         self.lines: list[str] = []
         self._fresh: Queue[str | None] = Queue()
         threading.Thread(target=self._read, daemon=True).start()
-        self.url = str(self.wait_for("listening")["url"])
+        self.url = str(self.wait_for("listening")["url"]).replace("0.0.0.0", "127.0.0.1")
         self.http = httpx.Client(base_url=self.url, timeout=PATIENCE)
 
     def _read(self) -> None:
