@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -152,13 +153,26 @@ def test_postgresql_stopped_and_started(postgres: Postgres, policy: lob.LobTS) -
         assert len(list(service.log())) == 2
 
 
+def test_connections_to_postgresql_are_bounded(
+    postgres: Postgres, policy: lob.LobTS, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "BUSY_SECONDS", 0.05)
+    with DecisionService(policy, postgres.new_url()) as service, ExitStack() as held:
+        for _ in range(10):
+            held.enter_context(service.store.read())
+        with pytest.raises(StoreUnavailableError):
+            service.decide("a")
+        held.close()
+        assert service.decide("a").model == service.model
+
+
 def test_a_lost_commit_is_tried_again_and_counts_once(
     make_service: MakeService, policy: lob.LobTS, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The connection dies after the commit, before its answer."""
     service = make_service(policy)
-    monkeypatch.setattr(service.store._access, "_pauses", access.PAUSES)
-    lost = service.store._access._lost[0]
+    monkeypatch.setattr(service.store, "_pauses", access.PAUSES)
+    lost = service.store._lost[0]
     once = [True]
     commit = service.store.engine.dialect.do_commit
 

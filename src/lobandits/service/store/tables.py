@@ -29,7 +29,8 @@ from lobandits.errors import LobInputError
 
 metadata = MetaData()
 Number = BigInteger().with_variant(Integer, "sqlite")  # SQLite's own row number, if a key
-ROOM = {"fillfactor": 70}  # PostgreSQL: rows are updated beside their old version
+ROOM = {"fillfactor": 70}  # PostgreSQL: room for updated rows beside their old version
+DOUBLE_ROOM = {"fillfactor": 50}  # where every row is updated once
 
 
 def _key(name: str) -> Column[int]:
@@ -85,7 +86,7 @@ decisions = Table(
     Column("reward", Double),
     Column("rewarded", BigInteger),  # when it was reported; null: never, or the default reward
     sqlite_autoincrement=True,  # no number twice: exports continue after a number
-    postgresql_with=ROOM,
+    postgresql_with=DOUBLE_ROOM,
 )
 # For erasure. In SQLite it would cost a quarter of every decision, and a scan is quick there.
 Index("decisions_of_user", decisions.c.user_id).ddl_if(dialect="postgresql")
@@ -137,7 +138,9 @@ def migrate(connection: Connection, steps: tuple[Callable[[Connection], None], .
     LobInputError
         If a newer lobandits has written the store.
     """
-    if connection.dialect.name == "postgresql":  # one process at a time
+    if connection.dialect.name == "postgresql":  # one process at a time, however long it takes
+        connection.execute(text("SET LOCAL statement_timeout = 0"))
+        connection.execute(text("SET LOCAL lock_timeout = 0"))
         connection.execute(text("SELECT pg_advisory_xact_lock(6071923)"))
     if not inspect(connection).has_table("meta"):
         meta.create(connection)
