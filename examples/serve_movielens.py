@@ -96,7 +96,9 @@ def main() -> None:
     parser.add_argument("--url", help="a running server; by default one is started")
     options = parser.parse_args()
     if options.path:
-        problems = lob.MovieLens(lob.load_movielens(options.path)).sample(USERS, seed=0)
+        ratings = lob.load_movielens(options.path)
+        env = lob.MovieLens(ratings, n_states=STATES, min_movie_ratings=20, min_user_ratings=50)
+        problems = env.sample(USERS, seed=0)
     else:
         problems = generated()
     if options.url:
