@@ -20,6 +20,7 @@ WRITES = {
     "titration": ["titration.png"],
     "movielens": ["movielens-A.png", "movielens-B.png"],
     "learn_from_logs": ["ratings.parquet", "orders.json"],
+    "serve_movielens": [],
 }
 
 

@@ -57,6 +57,9 @@ if TYPE_CHECKING:
         DecisionService,
         open_store,
     )
+    from lobandits.service.client import (
+        Client,
+    )
     from lobandits.simulation import (
         FixedProblems,
         MovieLens,
@@ -126,6 +129,7 @@ _HOMES = {
         "DecisionService",
         "open_store",
     ),
+    "lobandits.service.client": ("Client",),
     "lobandits.simulation": (
         "FixedProblems",
         "MovieLens",
@@ -153,6 +157,7 @@ __all__ = [
     "TS",
     "UCB",
     "Agent",
+    "Client",
     "Decision",
     "DecisionService",
     "FixedProblems",

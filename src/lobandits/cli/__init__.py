@@ -10,9 +10,14 @@ import typer
 from lobandits.cli.bound import bound
 from lobandits.cli.data import data
 from lobandits.cli.demo import demo
+from lobandits.cli.export import export
 from lobandits.cli.friendly import friendly
 from lobandits.cli.learn import EXAMPLES as LEARN_EXAMPLES
 from lobandits.cli.learn import learn
+from lobandits.cli.load_test import load_test
+from lobandits.cli.model import model
+from lobandits.cli.serve import EXAMPLES as SERVE_EXAMPLES
+from lobandits.cli.serve import serve
 from lobandits.cli.show import show
 from lobandits.cli.simulate import EXAMPLES, simulate
 
@@ -51,6 +56,10 @@ app.command("bound")(friendly(bound))
 app.command("data")(friendly(data))
 app.command("learn", epilog=LEARN_EXAMPLES)(friendly(learn))
 app.command("show")(friendly(show))
+app.command("serve", epilog=SERVE_EXAMPLES)(friendly(serve))
+app.add_typer(model, name="model")
+app.command("export")(friendly(export))
+app.command("load-test")(friendly(load_test))
 
 
 def main() -> None:
