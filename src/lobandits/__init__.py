@@ -34,6 +34,11 @@ if TYPE_CHECKING:
         project,
         projection_losses,
     )
+    from lobandits.service import (
+        Decision,
+        DecisionService,
+        open_store,
+    )
     from lobandits.simulation import (
         FixedProblems,
         Problems,
@@ -79,6 +84,11 @@ _HOMES = {
         "project",
         "projection_losses",
     ),
+    "lobandits.service": (
+        "Decision",
+        "DecisionService",
+        "open_store",
+    ),
     "lobandits.simulation": (
         "FixedProblems",
         "Problems",
@@ -105,6 +115,8 @@ __all__ = [
     "TS",
     "UCB",
     "Agent",
+    "Decision",
+    "DecisionService",
     "FixedProblems",
     "LatentOrders",
     "LobError",
@@ -126,6 +138,7 @@ __all__ = [
     "duels_from_rewards",
     "lobucb_regret_bound",
     "make_policy",
+    "open_store",
     "project",
     "projection_losses",
     "regret_lower_bound",

@@ -286,3 +286,46 @@ def test_orders_per_user_need_no_more_than_themselves(policy: Policy) -> None:
             policy.to_dict()
         with pytest.raises(LobInputError, match="at least one user"):
             policy.take([])
+
+
+def test_only_some_arms(policy: Policy) -> None:
+    some = [3, 0, 4]
+    part = policy.only(some)
+    assert part == policy.only(["3", "0", "4"])
+    assert (part.n_arms, part.arms, part.name) == (3, ("3", "0", "4"), policy.name)
+    assert policy.only(policy.arms).arms == policy.arms
+    state = part.start(USERS)
+    play(part, state, 12)
+    np.testing.assert_allclose(part.probabilities(state).sum(axis=1), 1)
+    one = policy.only([2])
+    assert one.probabilities(one.start(USERS)).tolist() == [[1.0]] * USERS
+
+
+def test_only_equals_the_policy_of_problems_with_those_arms(problems: Problems) -> None:
+    some = [4, 1, 2]
+    orders = problems.orders
+    names = tuple(str(a) for a in some)
+    part = Problems(3, SIGMA, orders.only(some), problems.state_means[..., some])
+    for name in POLICIES:
+        full = make_policy(name, problems, horizon=50)
+        expected = make_policy(
+            name, part, horizon=50, **({} if hasattr(full, "orders") else {"arms": names})
+        )
+        assert full.only(some) == expected
+        state, other = full.only(some).start(USERS), expected.start(USERS)
+        assert play(expected, other, 15).tolist() == play(full.only(some), state, 15).tolist()
+
+
+@pytest.mark.parametrize(
+    ("arms", "message"),
+    [
+        ([], "at least one"),
+        ("abc", "list of arms"),
+        ([0, 0], "'0' more than once"),
+        ([0, 9], "arm 9 is out of range"),
+        (["x"], "unknown arm 'x'"),
+    ],
+)
+def test_only_refuses(policy: Policy, arms: list[int], message: str) -> None:
+    with pytest.raises(LobInputError, match=message):
+        policy.only(arms)

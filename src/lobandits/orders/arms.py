@@ -61,6 +61,19 @@ def arm_index(arms: Sequence[str], arm: Any) -> int:
     return index
 
 
+def arm_indices(arms: Sequence[str], some: Iterable[Arm]) -> list[int]:
+    """Return the numbers of some arms, at least one and each once, in the order given."""
+    if isinstance(some, str) or not isinstance(some, Iterable):
+        raise LobInputError(f"arms must be a list of arms, got {some!r}")
+    indices = [arm_index(arms, arm) for arm in some]
+    if not indices:
+        raise LobInputError("no arms were given; give at least one")
+    twice = [i for i, count in Counter(indices).items() if count > 1]
+    if twice:
+        raise LobInputError(f"arms names {arms[twice[0]]!r} more than once; give every arm once")
+    return indices
+
+
 def _listed(arms: Sequence[str], most: int = 20) -> str:
     return ", ".join(arms[:most]) + (", ..." if len(arms) > most else "")
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from lobandits._checks import BoolArray, IntArray, generator
 from lobandits.errors import LobInputError
 from lobandits.orders import parse, storage
-from lobandits.orders.arms import Arm, arm_names, counted
+from lobandits.orders.arms import Arm, arm_indices, arm_names, counted
 from lobandits.orders.chains import chain_closure, keep_links
 from lobandits.orders.immutable import Immutable, read_only
 from lobandits.orders.partial import PartialOrder
@@ -185,6 +185,15 @@ class LatentOrders(Immutable):
         noise = generator(rng).random((self.n_states, self.n_arms - 1))
         sequence = self.tables.sequence[0]
         return LatentOrders._of(chain_closure(sequence, keep_links(noise, q)), self.arms)
+
+    def only(self, arms: Iterable[Arm]) -> "LatentOrders":
+        """Return the orders that the states induce on some arms, in the order given.
+
+        States that become equal are kept, without a warning: a state keeps its number.
+        """
+        some = arm_indices(self.arms, arms)
+        names = tuple(self.arms[a] for a in some)
+        return LatentOrders._of(self.precedes[:, some][:, :, some], names)
 
     def kendall_distances(self) -> IntArray:
         """Return how many pairs of arms each two states order oppositely: int (m, m)."""

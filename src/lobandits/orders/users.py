@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lobandits._checks import BoolArray, generator
 from lobandits.errors import LobInputError
-from lobandits.orders.arms import arm_names, counted
+from lobandits.orders.arms import Arm, arm_indices, arm_names, counted
 from lobandits.orders.chains import chain_closure, chain_tables, keep_links
 from lobandits.orders.graph import closure
 from lobandits.orders.immutable import Immutable, read_only
@@ -122,6 +122,12 @@ class UserOrders(Immutable):
         """Return the orders of some users, given by numbers (repeated ones too) or a slice."""
         rows = users if isinstance(users, slice) else _check_users(users, self.n_users)
         return UserOrders._of(self.tables.take(rows), self.arms)
+
+    def only(self, arms: Iterable[Arm]) -> "UserOrders":
+        """Return the orders that every user's states induce on some arms, in the order given."""
+        some = arm_indices(self.arms, arms)
+        names = tuple(self.arms[a] for a in some)
+        return UserOrders._of(make_tables(self.precedes[:, :, some][..., some]), names)
 
     def reveal(self, q: float, rng: np.random.Generator | int) -> "UserOrders":
         """Keep a random ceil(q (k - 1)) of each total order's consecutive relations.

@@ -6,7 +6,7 @@ methods check and then call their unchecked half, which simulation calls directl
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lobandits._checks import FloatArray, IntArray, generator, whole
 from lobandits.errors import LobInputError
+from lobandits.orders.arms import Arm, arm_indices
 from lobandits.policies.explain import Details, Explanation, rows
 from lobandits.policies.rewards import add_rewards, checked_rewards, user_indices
 from lobandits.policies.state import State, fill, no_rewards, stored_users
@@ -48,6 +49,21 @@ class Policy(Value, ABC):
     def take(self: P, users: ArrayLike) -> P:
         """Return the policy for some of its users; itself if all users share it."""
         return self
+
+    def only(self: P, arms: Iterable[Arm]) -> P:
+        """Return the same policy for some of its arms, given by name or number, in that order.
+
+        It decides as if there were no other arms: orders are those induced on ``arms``, means
+        lose their other columns, and rewards of other arms count for nothing.
+        """
+        some = arm_indices(self.arms, arms)
+        names = tuple(self.arms[a] for a in some)
+        return type(self)(**dict(self._items()) | {"n_arms": len(some), "arms": names})
+
+    @property
+    def counts_suffice(self) -> bool:
+        """Whether decisions depend on counts and sums alone, so that these are all to be stored."""
+        return True
 
     def start(self, n_users: int | None = None) -> State:
         """Return the state of ``n_users`` users without rewards (by default 1, or `n_users`)."""

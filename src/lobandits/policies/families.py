@@ -1,5 +1,6 @@
 """What families of policies share: known orders, or known means, of the latent states."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
@@ -12,7 +13,7 @@ from lobandits._checks import BoolArray, FloatArray, IntArray, finite_array
 from lobandits._jit import lean
 from lobandits.errors import LobInputError
 from lobandits.orders import DAG, LatentOrders, OrderTables, UserOrders
-from lobandits.orders.arms import arm_names
+from lobandits.orders.arms import Arm, arm_indices, arm_names
 from lobandits.orders.immutable import read_only
 from lobandits.policies.base import Policy
 from lobandits.policies.rewards import checked_spread, user_indices
@@ -55,6 +56,10 @@ class Ordered(Value):
             return self
         rows = user_indices(users, self.orders.n_users)
         return type(self)(**dict(self._items()) | {"orders": self.orders.take(rows)})
+
+    def only(self: Own, arms: Iterable[Arm]) -> Own:
+        """Return the same policy for some of its arms: with the orders induced on them."""
+        return type(self)(**dict(self._items()) | {"orders": self.orders.only(arms)})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data; orders per user only where there is one user."""
@@ -147,6 +152,13 @@ class MeansPolicy(Policy):
             return self
         means = self.state_means[user_indices(users, self.n_users)]
         return type(self)(**dict(self._items()) | {"state_means": means})
+
+    def only(self: M, arms: Iterable[Arm]) -> M:
+        """Return the same policy for some of its arms: with their means alone."""
+        some = arm_indices(self.arms, arms)
+        names = tuple(self.arms[a] for a in some)
+        means = self.state_means[..., some]
+        return type(self)(**dict(self._items()) | {"state_means": means, "arms": names})
 
     @cached_property
     def _tables(self) -> FloatArray:

@@ -99,6 +99,11 @@ class LobTS(OrderPolicy):
         super().__post_init__()
         self._fix(project_every=whole("project_every", self.project_every, most=2**62))
 
+    @property
+    def counts_suffice(self) -> bool:
+        """Whether every round projects, so that no weights must be remembered."""
+        return self.project_every == 1
+
     def new_state(self, n_users: int) -> LobTSState:
         """Return the state of users without rewards."""
         n_items = self._items_of_orders.state.shape[1]

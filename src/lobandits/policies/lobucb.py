@@ -96,6 +96,11 @@ class LobUCB(OrderPolicy):
             radius=positive("radius", self.radius),
         )
 
+    @property
+    def counts_suffice(self) -> bool:
+        """Whether every round refreshes, so that no active arms must be remembered."""
+        return self.refresh_every == 1
+
     def new_state(self, n_users: int) -> LobUCBState:
         """Return the state of users without rewards."""
         return LobUCBState(

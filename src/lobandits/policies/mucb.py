@@ -91,6 +91,11 @@ class MUCB(MeansPolicy):
     def _width(self) -> float:
         return self.constant * self.sigma**2 * math.log(self.horizon)
 
+    @property
+    def counts_suffice(self) -> bool:
+        """No: gaps belong to the beliefs under which arms were chosen."""
+        return False
+
     def new_state(self, n_users: int) -> MUCBState:
         """Return a state without beliefs."""
         return MUCBState(

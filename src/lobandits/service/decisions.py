@@ -1,0 +1,335 @@
+"""DecisionService: durable decisions and rewards for any number of users, in process."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+
+from lobandits._checks import real
+from lobandits.errors import LobInputError
+from lobandits.policies import Policy
+from lobandits.service import reports
+from lobandits.service.calls import Call, Decision, DecisionCall, RewardCall
+from lobandits.service.checks import check_decision, check_user
+from lobandits.service.errors import (
+    DecisionExpiredError,
+    RewardConflictError,
+    UnknownDecisionError,
+    UnknownUserError,
+)
+from lobandits.service.group import GroupCommit
+from lobandits.service.log import LogRow, log_rows
+from lobandits.service.model import Model, encoded
+from lobandits.service.store.store import Store, open_store
+from lobandits.service.work import (
+    CONFLICT,
+    EXPIRED,
+    RECORDED,
+    UNKNOWN,
+    Names,
+    microseconds,
+    work_on,
+)
+
+T = TypeVar("T")
+
+POLL_SECONDS = 1.0
+SETTLED = 60_000_000  # microseconds after which no transaction is still under way
+KEEP_MINUTES = 30 * 24 * 60
+
+
+class DecisionService:
+    """Decides for users and records their rewards, durably and exactly once.
+
+    A decision is that of ``policy.choose`` (of ``policy.only(allowed).choose``) on the user's
+    counts and sums in the store. A call returns after its commit. Calls of many threads share
+    commits, so a service is the faster the more threads use it; make one per process.
+
+    Parameters
+    ----------
+    policy
+        The policy to serve; it becomes the newest model of the store, unless it is that already.
+        None serves the newest model. Policies whose state is counts and sums are served.
+    store
+        A store, or its URL; see `open_store`.
+    reward_wait
+        Seconds after which `expire` gives an unrewarded decision the default reward; None: never.
+    default_reward
+        That reward.
+    seed
+        Seeds the choices, for tests; by default they are drawn from the system's entropy.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from lobandits.policies import UCB
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> policy = UCB(2, sigma=1.0, arms=("tea", "coffee"))
+    >>> service = DecisionService(policy, f"sqlite:///{folder.name}/lob.db", seed=0)
+    >>> decision = service.decide("ada")
+    >>> decision.arm, decision.probability
+    ('coffee', 0.5)
+    >>> service.record(decision.id, 1.0)
+    'recorded'
+    >>> service.record(decision.id, 1.0)
+    'already recorded'
+    >>> service.decide("ada").arm
+    'tea'
+    >>> service.close(); folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        policy: Policy | None,
+        store: Store | str,
+        *,
+        reward_wait: float | None = None,
+        default_reward: float = 0.0,
+        seed: int | None = None,
+    ) -> None:
+        self.reward_wait = None if reward_wait is None else real("reward_wait", reward_wait)
+        self.default_reward = real("default_reward", default_reward)
+        text = None if policy is None else encoded(policy)
+        self.store = open_store(store) if isinstance(store, str) else store
+        self._rng = np.random.default_rng(seed)
+        self._writer = int(np.random.default_rng().integers(1, 2**31))
+        self._group = GroupCommit(self.run)
+        self._names = Names(self.store)
+        if policy is not None and text is not None:
+            self.store.put_model(text[0], text[1], policy.arms, microseconds())
+        version = self.store.newest_version()
+        if not version:
+            raise LobInputError("the store has no model yet; give a policy")
+        self._model = self._load(version)
+        self._looked = time.monotonic()
+
+    @property
+    def model(self) -> str:
+        """The name of the model that decides now."""
+        return self._model.name
+
+    @property
+    def policy(self) -> Policy:
+        """The policy that decides now."""
+        return self._model.policy
+
+    def decide(
+        self,
+        user: str,
+        allowed: Iterable[str] | None = None,
+        id: str | None = None,  # noqa: A002
+    ) -> Decision:
+        """Return an arm for a user.
+
+        Parameters
+        ----------
+        user
+            Any text of 1 to 256 characters; a new user needs no announcement.
+        allowed
+            Names of the arms to choose from; by default all.
+        id
+            The decision's id, as `new_id` makes them. If a decision for this user has the id
+            already, it is returned again: so a call may be repeated safely.
+
+        Raises
+        ------
+        IdConflictError
+            If a decision for another user has the id.
+        """
+        return self.decide_many([{"user": user, "allowed": allowed, "id": id}])[0]
+
+    def decide_many(self, requests: Iterable[str | Mapping[str, Any]]) -> list[Decision]:
+        """Return a decision for each request, all in one transaction or none.
+
+        A request is a user's name, or a mapping with ``user`` and perhaps ``allowed`` and ``id``.
+        A user who comes twice is decided for twice on the same statistics.
+        """
+        return self._submit(DecisionCall(requests))
+
+    def record(self, decision: str, reward: float) -> str:
+        """Count the reward of a decision; return "recorded", or "already recorded".
+
+        Rewards may come late and in any order. Only the first one counts.
+
+        Raises
+        ------
+        UnknownDecisionError
+            If there is no such decision, or its user was forgotten.
+        RewardConflictError
+            If the decision has another reward; `DecisionExpiredError` if that is the default.
+        """
+        check_decision(decision)
+        (status,) = self.record_many([(decision, reward)])
+        if status == UNKNOWN:
+            raise UnknownDecisionError(f"unknown decision {decision!r}")
+        if status == EXPIRED:
+            raise DecisionExpiredError(
+                f"the reward of decision {decision} came too late: it was given the default reward"
+            )
+        if status == CONFLICT:
+            raise RewardConflictError(
+                f"decision {decision} has another reward already; the first one counts"
+            )
+        return status
+
+    def record_many(self, rewards: Iterable[tuple[str, float] | Mapping[str, Any]]) -> list[str]:
+        """Count many rewards in one transaction, and return the status of each.
+
+        A reward is a pair (decision, reward) or a mapping with both. The status is "recorded",
+        "already recorded", "unknown decision", "conflict" or "expired".
+        """
+        return self._submit(RewardCall(rewards))
+
+    def run(self, calls: list[Call[Any]]) -> None:
+        """Run calls in one transaction; each is finished or failed after the commit.
+
+        For servers with a queue of their own: make a `DecisionCall` or `RewardCall` (which checks
+        it), run many together in one thread, and ask each for its ``result()``.
+        """
+        try:
+            self._follow()
+            work_on(self.store, self._model, self._names, self._rng, self._writer, calls)
+        except BaseException as error:
+            for call in calls:
+                if not call.done:
+                    call.fail(error)
+            if not isinstance(error, Exception):
+                raise
+
+    def user(self, user: str) -> dict[str, Any]:
+        """Return a user's plays and mean reward of every arm.
+
+        Arms of earlier models are there if they have been played.
+
+        Raises
+        ------
+        UnknownUserError
+            If no decision was made for the user.
+        """
+        return reports.user_report(self._names, self._model, user, self._statistics(user))
+
+    def explain(self, user: str) -> dict[str, Any]:
+        """Return `user`, with the state posterior and what speaks for each arm, as plain data."""
+        statistics = self._statistics(user)
+        report = reports.user_report(self._names, self._model, user, statistics)
+        return report | reports.explanation(self._model, user, statistics)
+
+    def forget(self, user: str) -> int:
+        """Delete a user's statistics and decisions; return how many decisions.
+
+        Rewards of these decisions are unknown from then on.
+        """
+        return self.store.forget(check_user(user))
+
+    def log(self, after: int = 0, page: int = 10_000) -> Iterator[LogRow]:
+        """Yield the decisions numbered above ``after``, in the order in which they were stored.
+
+        Pages are short reads of their own, so an export of any length blocks nobody.
+        """
+        return log_rows(self.store, self._names, after, page)
+
+    def put_model(self, policy: Policy) -> str:
+        """Serve another policy from now on; return the name of its model.
+
+        Statistics belong to arms' names: arms may be added, removed and reordered. Other
+        processes follow within a second. Decisions of earlier models accept rewards as before.
+        """
+        text, content = encoded(policy)
+        self.store.put_model(text, content, policy.arms, microseconds())
+        return self.reload()
+
+    def reload(self) -> str:
+        """Serve the newest model of the store; return its name."""
+        version = self.store.newest_version()
+        if version != self._model.version:
+            self._model = self._load(version)
+        return self._model.name
+
+    def expire(self, limit: int = 100_000) -> int:
+        """Give the default reward to decisions that waited too long; return how many.
+
+        Call it from time to time, in any number of processes. A reward that comes later is
+        refused as expired. Also forgets the activity of minutes more than 30 days ago.
+        """
+        now = microseconds()
+        self.store.drop_activity(now // 60_000_000 - KEEP_MINUTES)
+        if self.reward_wait is None:
+            return 0
+        late = now - int(self.reward_wait * 1e6)
+        given, seen, mark = 0, 0, self.store.mark("expired")
+        after = settled = mark
+        while seen < limit:
+            rows = self.store.unrewarded(after, 5000)
+            old = [row for row in rows if row[2] < late]
+            call = RewardCall(
+                [(key.hex(), self.default_reward) for _, key, _, done in old if not done],
+                default=True,
+            )
+            given += self._submit(call).count(RECORDED) if call.rewards else 0
+            for number, _, made, _ in rows:
+                if made >= late - SETTLED:
+                    break
+                settled = number
+            seen += len(rows)
+            if len(old) < len(rows) or not rows:
+                break
+            after = rows[-1][0]
+        if settled > mark:
+            self.store.set_mark("expired", settled)
+        return given
+
+    def activity(self, minutes: int = 60, sample: int = 200) -> dict[str, Any]:
+        """Return what a dashboard shows of the last minutes, as plain data.
+
+        Parameters
+        ----------
+        minutes
+            How many minutes, up to now.
+        sample
+            How many of the last decisions' users to look at, for how sure their states are.
+        """
+        return reports.activity(self.store, self._model, microseconds(), minutes, sample)
+
+    def ready(self) -> None:
+        """Return if the store answers, else raise `StoreUnavailableError`."""
+        self.store.newest_version()
+
+    def close(self) -> None:
+        """Close the store's connections."""
+        self.store.close()
+
+    def __enter__(self) -> "DecisionService":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"DecisionService({self.policy!r}, {self.store.url!r})"
+
+    def _submit(self, call: Call[T]) -> T:
+        self._group.submit(call)
+        return call.result()
+
+    def _follow(self) -> None:
+        """Look for a newer model, at most once a second."""
+        now = time.monotonic()
+        if now - self._looked > POLL_SECONDS:
+            self.reload()
+            self._looked = now
+
+    def _load(self, version: int) -> Model:
+        model = Model(self.store.model(version), self.store.arms())
+        self._names.add(model)
+        policy = model.policy
+        state = policy.new_state(1)  # compiles, so that no caller waits for it
+        policy.decide(state, policy.draw(np.random.default_rng(0), (1,)))
+        policy.propensities(state)
+        return model
+
+    def _statistics(self, user: str) -> dict[int, tuple[int, float]]:
+        found = self.store.statistics(check_user(user))
+        if found is None:
+            raise UnknownUserError(f"no decision was made for the user {user!r:.80}")
+        return found

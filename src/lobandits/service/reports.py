@@ -1,0 +1,147 @@
+"""What people ask of a service: one user, and how it goes overall; plain data, ready for JSON."""
+
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from lobandits._checks import FloatArray
+from lobandits.policies import MTS, OrderPolicy, Policy, State
+from lobandits.policies.mts import log_posterior
+from lobandits.projection import projection_losses
+from lobandits.service.deciding import table_of
+from lobandits.service.model import Model, state_of
+from lobandits.service.store.store import Store
+from lobandits.service.work import Names
+
+
+def state_posterior(policy: Policy, state: State) -> FloatArray | None:
+    r"""Return the users' posterior of the latent states, (n_users, n_states).
+
+    From a uniform prior (MTS: its own): with known means the Gaussian likelihood of all rewards,
+    with known orders :math:`\exp(-L(s) / (2 \sigma^2))` of the best means in the order of s.
+    None for policies that know nothing of states.
+    """
+    if isinstance(policy, MTS):
+        logs = np.empty((state.n_users, policy.n_states))
+        for user, out in enumerate(logs):
+            log_posterior(state.counts[user], state.sums[user], policy._states, 0, out)
+    elif isinstance(policy, OrderPolicy):
+        means = np.nan_to_num(state.means)
+        losses = projection_losses(means, state.counts.astype(np.float64), policy.orders)
+        logs = -losses.min(axis=-1) / (2 * policy.sigma**2)
+    else:
+        return None
+    weights: FloatArray = np.exp(logs - logs.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights
+
+
+def user_report(
+    names: Names, model: Model, user: str, statistics: Mapping[int, tuple[int, float]]
+) -> dict[str, Any]:
+    """Return plays and means of the model's arms, and of other arms that were played."""
+    numbers = dict.fromkeys([*model.ids, *statistics])
+    cells = {names.arm(number): statistics.get(number, (0, 0.0)) for number in numbers}
+    return {
+        "user": user,
+        "plays": sum(plays for plays, _ in cells.values()),
+        "arms": {
+            arm: {"plays": plays, "mean": total / plays if plays else None}
+            for arm, (plays, total) in cells.items()
+        },
+    }
+
+
+def explanation(
+    model: Model, user: str, statistics: Mapping[int, tuple[int, float]]
+) -> dict[str, Any]:
+    """Return what `Policy.explain` says, with the state posterior; None is no finite number."""
+    policy = model.policy
+    cells = [statistics.get(number, (0, 0.0)) for number in model.ids]
+    state = state_of(
+        policy, np.array([[plays for plays, _ in cells]]), np.array([[t for _, t in cells]])
+    )
+    told = policy.explain(state)
+    posterior = state_posterior(policy, state)
+    states = told.states
+    if posterior is not None:
+        states = states or [{"state": s} for s in range(posterior.shape[1])]
+        for row, chance in zip(states, posterior[0].tolist(), strict=True):
+            row["posterior"] = chance
+    return {
+        "model": model.name,
+        "policy": repr(policy),
+        "why": [_finite(row) for row in told.arms],
+        "states": [_finite(row) for row in states],
+        "notes": list(told.notes),
+    }
+
+
+def activity(store: Store, model: Model, now: int, minutes: int, sample: int) -> dict[str, Any]:
+    """Return decisions and rewards of each minute and arm, and how sure the states are."""
+    last = now // 60_000_000
+    first = last - minutes + 1
+    arms: dict[str, dict[str, list[Any]]] = {
+        arm: {"decisions": [0] * minutes, "rewards": [0] * minutes, "total": [0.0] * minutes}
+        for arm in model.policy.arms
+    }
+    for minute, arm, decided, rewarded, total in store.activity(first):
+        if minute <= last:
+            series = arms.setdefault(
+                arm,
+                {"decisions": [0] * minutes, "rewards": [0] * minutes, "total": [0.0] * minutes},
+            )
+            series["decisions"][minute - first] = decided
+            series["rewards"][minute - first] = rewarded
+            series["total"][minute - first] = total
+    decisions = np.sum([series["decisions"] for series in arms.values()], axis=0)
+    rewards = np.sum([series["rewards"] for series in arms.values()], axis=0)
+    for series in arms.values():
+        totals = series.pop("total")
+        series["share"] = [
+            n / all_ if all_ else None
+            for n, all_ in zip(series["decisions"], decisions.tolist(), strict=True)
+        ]
+        series["mean"] = [
+            total / n if n else None for n, total in zip(series["rewards"], totals, strict=True)
+        ]
+    return {
+        "model": model.name,
+        "minutes": [
+            datetime.fromtimestamp(60 * minute, UTC).isoformat()
+            for minute in range(first, last + 1)
+        ],
+        "decisions": decisions.tolist(),
+        "rewards": rewards.tolist(),
+        "arms": arms,
+        "certainty": certainty(store, model, sample),
+    }
+
+
+def certainty(store: Store, model: Model, sample: int) -> dict[str, Any]:
+    """Return, for the users of the last decisions, the chance of their most likely state.
+
+    For policies that know no states it is the chance of the most likely arm.
+    """
+    users = store.recent_users(sample)
+    if not users:
+        return {"of": "state", "users": 0, "chances": []}
+    table = table_of(model, users, store.read_statistics(users))
+    state = state_of(model.policy, table.counts, table.sums)
+    posterior = state_posterior(model.policy, state)
+    odds = model.policy.propensities(state) if posterior is None else posterior
+    return {
+        "of": "arm" if posterior is None else "state",
+        "users": len(users),
+        "chances": odds.max(axis=1).tolist(),
+    }
+
+
+def _finite(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in row.items()
+    }

@@ -1,0 +1,154 @@
+"""The tables of a store, and the steps that bring an older store up to date.
+
+Times are whole microseconds since 1970 (UTC). Users and arms have numbers of their own, so that
+the large tables hold numbers only.
+"""
+
+from collections.abc import Callable
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Double,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    insert,
+    inspect,
+    select,
+    text,
+    update,
+)
+
+from lobandits.errors import LobInputError
+
+metadata = MetaData()
+Number = BigInteger().with_variant(Integer, "sqlite")  # SQLite's own row number, if a key
+ROOM = {"fillfactor": 70}  # PostgreSQL: rows are updated beside their old version
+
+
+def _key(name: str) -> Column[int]:
+    return Column(name, Number, Identity(always=True), primary_key=True)
+
+
+meta = Table(
+    "meta",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("value", BigInteger, nullable=False),
+)
+users = Table(
+    "users",
+    metadata,
+    _key("id"),
+    Column("name", Text, nullable=False, unique=True),
+)
+arms = Table(
+    "arms",
+    metadata,
+    Column("id", Number, primary_key=True, autoincrement=False),  # 1, 2, ... without gaps
+    Column("name", Text, nullable=False, unique=True),
+)
+models = Table(
+    "models",
+    metadata,
+    Column("version", BigInteger, primary_key=True, autoincrement=False),
+    Column("hash", Text, nullable=False),
+    Column("policy", Text, nullable=False),
+    Column("time", BigInteger, nullable=False),
+)
+statistics = Table(
+    "statistics",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("arm_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("plays", BigInteger, nullable=False),
+    Column("total", Double, nullable=False),
+    sqlite_with_rowid=False,
+    postgresql_with=ROOM,
+)
+decisions = Table(
+    "decisions",
+    metadata,
+    _key("number"),
+    Column("id", LargeBinary(16), nullable=False, unique=True),
+    Column("user_id", BigInteger, nullable=False),
+    Column("arm_id", BigInteger, nullable=False),
+    Column("probability", Double, nullable=False),
+    Column("model", BigInteger, nullable=False),
+    Column("time", BigInteger, nullable=False),
+    Column("reward", Double),
+    Column("rewarded", BigInteger),  # when it was reported; null: never, or the default reward
+    Index("decisions_of_user", "user_id"),
+    postgresql_with=ROOM,
+)
+activity = Table(
+    "activity",
+    metadata,
+    Column("minute", BigInteger, primary_key=True, autoincrement=False),
+    Column("arm_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("writer", BigInteger, primary_key=True, autoincrement=False),
+    Column("decisions", BigInteger, nullable=False),
+    Column("rewards", BigInteger, nullable=False),
+    Column("total", Double, nullable=False),
+    sqlite_with_rowid=False,
+    postgresql_with=ROOM,
+)
+
+
+def _create_decisions(connection: Connection) -> None:
+    """Version 1: users, arms, models, statistics and decisions."""
+    metadata.create_all(connection, [users, arms, models, statistics, decisions])
+
+
+def _create_activity(connection: Connection) -> None:
+    """Version 2: sums per minute and arm, from the decisions that are there."""
+    activity.create(connection)
+    minute = "/ 60000000"
+    connection.execute(
+        text(
+            "INSERT INTO activity (minute, arm_id, writer, decisions, rewards, total) "
+            "SELECT minute, arm_id, 0, sum(decisions), sum(rewards), sum(total) FROM ("
+            f"SELECT time {minute} AS minute, arm_id, 1 AS decisions, 0 AS rewards, 0.0 AS total "
+            "FROM decisions UNION ALL "
+            f"SELECT rewarded {minute}, arm_id, 0, 1, reward "
+            "FROM decisions WHERE rewarded IS NOT NULL"
+            ") AS parts GROUP BY minute, arm_id"
+        )
+    )
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (_create_decisions, _create_activity)
+"""Step i brings a store from version i to version i + 1; an empty store has version 0."""
+
+
+def migrate(connection: Connection, steps: tuple[Callable[[Connection], None], ...] = STEPS) -> int:
+    """Bring the store up to date in the caller's transaction; return the version it had.
+
+    Raises
+    ------
+    LobInputError
+        If a newer lobandits has written the store.
+    """
+    if connection.dialect.name == "postgresql":  # one process at a time
+        connection.execute(text("SELECT pg_advisory_xact_lock(6071923)"))
+    if not inspect(connection).has_table("meta"):
+        meta.create(connection)
+        connection.execute(insert(meta).values(key="version", value=0))
+    found = connection.scalar(select(meta.c.value).where(meta.c.key == "version"))
+    version = int(found or 0)
+    if version > len(steps):
+        raise LobInputError(
+            f"the store has version {version}, but this lobandits knows versions up to "
+            f"{len(steps)}; upgrade lobandits"
+        )
+    for step in steps[version:]:
+        step(connection)
+    if version < len(steps):
+        connection.execute(update(meta).where(meta.c.key == "version").values(value=len(steps)))
+    return version
