@@ -7,6 +7,7 @@ import { explanation } from "./user.js";
 
 const REFRESH = 5000;
 const MOST_BARS = 60;
+const TENTHS = 10;
 const $ = (id) => document.getElementById(id);
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
@@ -68,14 +69,13 @@ function drawModel() {
 function drawTotals() {
   const decisions = sum(activity.decisions);
   const rewards = sum(activity.rewards);
-  const total = sum(Object.values(activity.arms).map((arm) => sum(arm.sums)));
+  const total = sum(Object.values(activity.arms).map((arm) => sum(totals(arm))));
   const tiles = {
-    users: number(activity.users),
     decisions: number(decisions),
     rewards: number(rewards),
-    "per minute": number(decisions / activity.minutes.length),
     rewarded: decisions ? percent(rewards / decisions) : "–",
-    "mean reward": rewards ? short(total / rewards) : "–",
+    "decisions per minute": number(decisions / activity.minutes.length),
+    "mean reward": short(rewards ? total / rewards : null),
   };
   $("totals").replaceChildren(
     ...Object.entries(tiles).map(([name, value]) =>
@@ -83,6 +83,9 @@ function drawTotals() {
     ),
   );
 }
+
+/** Return the sums of an arm's rewards in each minute. */
+const totals = ({ mean, rewards }) => rewards.map((n, i) => n * (mean[i] ?? 0));
 
 /** Return sums over equal parts of a long series, so that few enough bars remain. */
 function buckets(values) {
@@ -122,7 +125,7 @@ function armRows() {
   return Object.entries(activity.arms).map(([arm, series]) => {
     const played = buckets(series.decisions);
     const rewarded = buckets(series.rewards);
-    const sums = buckets(series.sums);
+    const sums = buckets(totals(series));
     const rewards = sum(rewarded);
     return {
       arm,
@@ -167,21 +170,16 @@ function armRow(row, shareScale, meanScale) {
 }
 
 function drawCertainty() {
-  const { certainty } = activity;
-  $("certainty").hidden = !certainty?.users;
-  if (!certainty) {
-    $("certainty-text").textContent = "This policy has no states.";
-  } else if (!certainty.users) {
-    $("certainty-text").textContent = "No user has a reward yet.";
-  } else {
-    const users = number(certainty.users);
-    $("certainty-text").textContent =
-      `The last ${users} users with rewards, by the posterior of their most likely state.`;
-    histogram($("certainty"), {
-      counts: certainty.counts,
-      label: `Users by the posterior of their most likely state: ${certainty.counts.join(", ")}`,
-    });
-  }
+  const { of, chances } = activity.certainty;
+  $("certainty").hidden = !chances.length;
+  $("certainty-text").textContent = chances.length
+    ? `Users of the last decisions (${chances.length}), by the chance of their most likely ${of}.`
+    : "No decision yet.";
+  if (!chances.length) return;
+  const counts = Array(TENTHS).fill(0);
+  for (const chance of chances) counts[Math.min(Math.floor(chance * TENTHS), TENTHS - 1)] += 1;
+  const label = `Users in each tenth of the chance of their most likely ${of}: ${counts.join(", ")}`;
+  histogram($("certainty"), { counts, label });
 }
 
 function drawOrders() {

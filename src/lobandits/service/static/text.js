@@ -10,5 +10,6 @@ export const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}
 /** Return four digits of a number, and a dash where there is none. */
 export const short = (value) => (value === null ? "–" : String(Number(value.toPrecision(4))));
 
-export const clock = (seconds) =>
-  new Date(1000 * seconds).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+/** Return the time of day, here, of a moment like 2030-01-31T12:00:00+00:00. */
+export const clock = (moment) =>
+  new Date(moment).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
