@@ -9,7 +9,12 @@ import typer
 
 from lobandits.cli.bound import bound
 from lobandits.cli.demo import demo
+from lobandits.cli.export import export
 from lobandits.cli.friendly import friendly
+from lobandits.cli.load_test import load_test
+from lobandits.cli.model import model
+from lobandits.cli.serve import EXAMPLES as SERVE_EXAMPLES
+from lobandits.cli.serve import serve
 from lobandits.cli.simulate import EXAMPLES, simulate
 
 app = typer.Typer(
@@ -44,6 +49,10 @@ def root(
 app.command("demo")(friendly(demo))
 app.command("simulate", epilog=EXAMPLES)(friendly(simulate))
 app.command("bound")(friendly(bound))
+app.command("serve", epilog=SERVE_EXAMPLES)(friendly(serve))
+app.add_typer(model, name="model")
+app.command("export")(friendly(export))
+app.command("load-test")(friendly(load_test))
 
 
 def main() -> None:

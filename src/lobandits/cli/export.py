@@ -1,0 +1,51 @@
+"""The command ``lob export``: the log of decisions as a file."""
+
+from pathlib import Path
+from typing import IO, Annotated
+
+import typer
+
+
+def export(
+    out: Annotated[Path, typer.Option(help="Where the log goes.")],
+    store: Annotated[
+        str, typer.Option(help="sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE.")
+    ] = "sqlite:///lob.db",
+    format: Annotated[  # noqa: A002
+        str, typer.Option(help="ndjson (one JSON object a line) or parquet.")
+    ] = "ndjson",
+    columns: Annotated[
+        str,
+        typer.Option(
+            help="log: all that is known. obp: action, arm, reward, pscore of rewarded decisions, "
+            "as Open Bandit Pipeline names them."
+        ),
+    ] = "log",
+    after: Annotated[int, typer.Option(help="Only decisions numbered above this.")] = 0,
+) -> None:
+    """Write the decisions of a store, with their rewards, to a file: all of it or nothing.
+
+    Servers may run meanwhile. To continue an export, give the last row's number as --after.
+    """
+    from lobandits.cli.service import need_service
+
+    need_service()
+    from lobandits._checks import one_of, whole
+    from lobandits._files import write_atomic
+    from lobandits.cli.values import checked_suffix
+    from lobandits.service import DecisionService
+    from lobandits.service.export import NAMES
+    from lobandits.service.export import export as parts_of
+
+    checked_suffix("--out", out, (out.suffix.lower(),))
+    form = one_of("--format", format, ("ndjson", "parquet"))
+    names = one_of("--columns", columns, list(NAMES))
+    with DecisionService(None, store) as service:
+        rows = service.log(whole("--after", after, least=0))
+
+        def write(file: IO[bytes]) -> None:
+            for part in parts_of(rows, form, names):  # type: ignore[arg-type]
+                file.write(part)
+
+        write_atomic(out, write)
+    typer.echo(f"log saved to {out}")

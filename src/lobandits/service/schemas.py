@@ -1,0 +1,179 @@
+"""The bodies of requests and answers: what is read is checked here, and OpenAPI shows it.
+
+Only form is checked here; `lobandits.service.checks` decides what a name or a number may be.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from lobandits.policies.rewards import LARGEST
+from lobandits.service.checks import MOST_ALLOWED, MOST_CHARACTERS
+from lobandits.service.limits import MAX_BATCH
+
+EXAMPLE = "0190a6e2c3f17d0e8b1d5a3f0d6e9c42"
+NO_NUL = r"^[^\x00]*$"
+
+Text = Annotated[str, Field(strict=True)]
+Id = Annotated[str, Field(strict=True, pattern="^[0-9a-f]{32}$", examples=[EXAMPLE])]
+
+
+class Body(BaseModel):
+    """What is sent to the server: a field that it does not know is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class DecisionRequest(Body):
+    """A user for whom an arm is to be chosen."""
+
+    user: str = Field(
+        strict=True, min_length=1, max_length=MOST_CHARACTERS, pattern=NO_NUL, examples=["u42"]
+    )
+    allowed: list[Text] | None = Field(
+        None,
+        min_length=1,
+        max_length=MOST_ALLOWED,
+        description="The arms to choose from; by default all of the model.",
+        examples=[["drama", "comedy"]],
+    )
+    id: Id | None = Field(
+        None, description="An id of your own: asked again, the answer is the same decision."
+    )
+
+
+class DecisionRequests(Body):
+    """Many users at once."""
+
+    requests: list[DecisionRequest] = Field(min_length=1, max_length=MAX_BATCH)
+
+
+class RewardReport(Body):
+    """What a decision earned."""
+
+    decision: Text = Field(description="The decision's id.", examples=[EXAMPLE])
+    reward: float = Field(strict=True, ge=-LARGEST, le=LARGEST, allow_inf_nan=False, examples=[4.5])
+
+
+class RewardReports(Body):
+    """Many rewards at once."""
+
+    rewards: list[RewardReport] = Field(min_length=1, max_length=MAX_BATCH)
+
+
+class DecisionAnswer(BaseModel):
+    """The arm to play."""
+
+    id: str = Field(description="Name it when you report the reward.", examples=[EXAMPLE])
+    arm: str = Field(examples=["drama"])
+    probability: float = Field(description="The chance that this arm had.", examples=[0.62])
+    model: str = Field(description="The model that decided.", examples=["1-5a3f0d6e"])
+
+
+class DecisionAnswers(BaseModel):
+    """One decision for each request, in the same order."""
+
+    decisions: list[DecisionAnswer]
+
+
+class RewardAnswer(BaseModel):
+    """What became of a reward."""
+
+    status: Literal["recorded", "already recorded"]
+
+
+class RewardResult(BaseModel):
+    """What became of one of many rewards."""
+
+    decision: str = Field(examples=[EXAMPLE])
+    status: Literal["recorded", "already recorded", "unknown decision", "conflict", "expired"]
+
+
+class RewardAnswers(BaseModel):
+    """One result for each reward, in the same order."""
+
+    results: list[RewardResult]
+
+
+class ArmStatistics(BaseModel):
+    """What a user got from an arm."""
+
+    plays: int
+    mean: float | None = Field(description="None before the first reward.")
+
+
+class UserAnswer(BaseModel):
+    """What is known of a user, and why which arm."""
+
+    user: str
+    plays: int
+    arms: dict[str, ArmStatistics]
+    model: str
+    policy: str
+    why: list[dict[str, Any]] = Field(description="What speaks for each arm.")
+    states: list[dict[str, Any]] = Field(description="How likely each latent state is.")
+    notes: list[str]
+
+
+class ErasedAnswer(BaseModel):
+    """How much was erased."""
+
+    decisions: int
+
+
+class ActivityAnswer(BaseModel):
+    """What happened lately: lists have one entry for each minute."""
+
+    model_config = ConfigDict(extra="allow")
+
+    model: str
+    minutes: list[str]
+    decisions: list[int]
+    rewards: list[int]
+    arms: dict[str, dict[str, list[float | None]]]
+
+
+class ModelBody(Body):
+    """A policy to serve."""
+
+    policy: dict[str, Any] = Field(description="What Policy.to_dict returns.")
+
+
+class ModelName(BaseModel):
+    """The model that decides now."""
+
+    model: str = Field(examples=["2-5a3f0d6e"])
+
+
+class ModelAnswer(ModelName):
+    """The model that decides now, whole."""
+
+    policy: str = Field(description="The policy's name.", examples=["lobts"])
+    arms: list[str]
+    ranks: list[list[int]] | None = Field(description="Of each arm in each state, from 1.")
+    definition: dict[str, Any] = Field(description="The policy, as PUT takes it.")
+
+
+class Health(BaseModel):
+    """The process lives."""
+
+    status: Literal["ok"]
+
+
+class Readiness(ModelName):
+    """Decisions can be made."""
+
+    status: Literal["ready"]
+
+
+class ErrorBody(BaseModel):
+    """Why a request was refused."""
+
+    code: str = Field(description="For programs; it stays the same.", examples=["unknown_arm"])
+    message: str = Field(description="For people.")
+
+
+class ErrorAnswer(BaseModel):
+    """The body of every answer that is not a success."""
+
+    error: ErrorBody

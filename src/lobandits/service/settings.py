@@ -1,0 +1,63 @@
+"""What a server is told beside its service: keys, and how much a request may hold."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lobandits.errors import LobInputError
+
+API_KEY = "LOB_API_KEY"
+ADMIN_KEY = "LOB_ADMIN_KEY"
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a server.
+
+    Attributes
+    ----------
+    api_key : str or None
+        Who has it may decide and record rewards.
+    admin_key : str or None
+        Who has it may do everything. Without any key everybody may, from this machine.
+    max_body : int
+        Largest body of a request, in bytes.
+
+    Examples
+    --------
+    >>> Settings.from_environment({"LOB_API_KEY": "k-1"}).api_key
+    'k-1'
+    >>> Settings().has_keys
+    False
+    """
+
+    api_key: str | None = field(default=None, repr=False)
+    admin_key: str | None = field(default=None, repr=False)
+    max_body: int = 4 * 2**20
+
+    def __post_init__(self) -> None:
+        for name, key in ((API_KEY, self.api_key), (ADMIN_KEY, self.admin_key)):
+            if key is not None and not (key.isascii() and key.isprintable() and key.strip() == key):
+                raise LobInputError(f"{name} must be printable ASCII without spaces at its ends")
+        if self.has_keys and self.api_key == self.admin_key:
+            raise LobInputError(f"{API_KEY} and {ADMIN_KEY} must differ: they are two roles")
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether requests need a key."""
+        return self.api_key is not None or self.admin_key is not None
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":
+        """Return the settings with the keys of the environment; an empty one is no key."""
+        known = os.environ if environment is None else environment
+        return cls(api_key=known.get(API_KEY) or None, admin_key=known.get(ADMIN_KEY) or None)
+
+    def check_host(self, host: str) -> None:
+        """Refuse to listen beyond this machine without a key."""
+        if not self.has_keys and host not in LOOPBACK:
+            raise LobInputError(
+                f"--host {host} can be reached from other machines, so a key is needed: "
+                f"set {API_KEY} and {ADMIN_KEY}, or listen on 127.0.0.1"
+            )
