@@ -17,7 +17,7 @@ from lobandits.service.logs import LOG
 from lobandits.service.metrics import Metrics
 from lobandits.service.openapi import DESCRIPTION, TAGS
 from lobandits.service.queue import CallQueue
-from lobandits.service.routes import admin, health, hot
+from lobandits.service.routes import admin, health, hot, page
 from lobandits.service.settings import Settings
 from lobandits.service.watch import Watch
 
@@ -73,6 +73,7 @@ def create_app(service: DecisionService, settings: Settings | None = None) -> Fa
     app.include_router(hot.routes(queue, metrics))
     app.include_router(admin.routes(service))
     app.include_router(health.routes(service, metrics))
+    app.include_router(page.routes())
     return app
 
 

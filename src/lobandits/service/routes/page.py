@@ -3,9 +3,8 @@
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
 
-from starlette.requests import Request
+from fastapi import APIRouter
 from starlette.responses import Response
-from starlette.routing import Route
 
 FOLDER = files("lobandits.service").joinpath("static")
 KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
@@ -23,21 +22,18 @@ RULES = (
 HEADERS = {"Content-Security-Policy": RULES, "Referrer-Policy": "no-referrer"}
 
 
-def page_routes() -> list[Route]:
-    """Return the routes of the page's files.
-
-    Examples
-    --------
-    >>> page_routes()[1].path
-    '/static/page.css'
-    """
-    return [Route(path, _answer(name), include_in_schema=False) for path, name in PATHS.items()]
+def routes() -> APIRouter:
+    """Return the routes of the page's files."""
+    router = APIRouter(include_in_schema=False)
+    for path, name in PATHS.items():
+        router.add_api_route(path, _answer(name), response_class=Response)
+    return router
 
 
-def _answer(name: str) -> Callable[[Request], Awaitable[Response]]:
+def _answer(name: str) -> Callable[[], Awaitable[Response]]:
     body, kind = FOLDER.joinpath(name).read_bytes(), KINDS[name.rpartition(".")[2]]
 
-    async def answer(request: Request) -> Response:
+    async def answer() -> Response:
         return Response(body, headers=HEADERS, media_type=kind)
 
     return answer
