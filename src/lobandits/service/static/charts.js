@@ -60,7 +60,7 @@ function steps(top, step) {
  */
 export function timeBars(root, { names, series, labels, label, picked, onPick }) {
   const height = 230;
-  const [, top, step] = scale(0, Math.max(1, ...series.flat()));
+  const [, top, step] = scale(0, Math.max(4, ...series.flat()));
   const box = plotBox(root, height, top, 0);
   const width = (box.right - box.left) / labels.length;
   const bars = series.flatMap((values, s) => {
@@ -105,7 +105,7 @@ export function timeBars(root, { names, series, labels, label, picked, onPick })
 /** Draw a bar for each count of shares in equal parts of 0 to 100%. */
 export function histogram(root, { counts, label }) {
   const height = 200;
-  const [, top, step] = scale(0, Math.max(1, ...counts));
+  const [, top, step] = scale(0, Math.max(4, ...counts));
   const box = plotBox(root, height, top, 0);
   const width = (box.right - box.left) / counts.length;
   const edge = (i) => `${Math.round((100 * i) / counts.length)}%`;
@@ -155,8 +155,8 @@ const shorten = (text, most) => (text.length > most ? `${text.slice(0, most - 1)
 export function heatMap(root, { arms, ranks }) {
   const names = arms.map((arm) => shorten(arm, 18));
   const longest = Math.max(...names.map((name) => name.length));
-  const [left, top] = [42, 14 + longest * 5.2];
-  const wide = Math.max((root.clientWidth - left - 50) / arms.length, 18);
+  const [left, top, right] = [42, 20 + longest * 5.2, 8 + longest * 4.2];  // names are oblique
+  const wide = Math.max((root.clientWidth - left - right) / arms.length, 18);
   const cell = { wide: Math.min(wide, 46), high: ranks.length > 60 ? 7 : 18 };
   const every = Math.ceil(14 / cell.high / 5) * 5;
   const heads = names.map((name, a) => {
@@ -170,7 +170,7 @@ export function heatMap(root, { arms, ranks }) {
     const place = { x: left - 6, y: y + cell.high / 2 + 4, "text-anchor": "end" };
     return [svg("text", place, String(s)), ...cells];
   });
-  const width = left + cell.wide * arms.length + 50;
+  const width = left + cell.wide * arms.length + right;
   const height = top + cell.high * ranks.length + 4;
   const label = `Ranks of ${arms.length} arms in ${ranks.length} states`;
   const corner = svg("text", { x: left - 6, y: top - 6, "text-anchor": "end" }, "state");

@@ -8,6 +8,8 @@ import { explanation } from "./user.js";
 const REFRESH = 5000;
 const MOST_BARS = 60;
 const TENTHS = 10;
+const FEW_ARMS = 12;
+const FEW_STATES = 15;
 const $ = (id) => document.getElementById(id);
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 
@@ -32,7 +34,8 @@ async function refresh() {
 function show(id) {
   $("board").hidden = id !== "board";
   $("key-form").hidden = id !== "key-form";
-  $("forget").hidden = id !== "board" || !key.read();
+  $("controls").hidden = id !== "board";
+  $("forget").hidden = !key.read();
   $("status").hidden = true;
 }
 
@@ -51,6 +54,11 @@ function askForKey(error) {
   }
   key.forget();
   $("key").focus();
+}
+
+/** Set a text, if it is another one: screen readers read out changes. */
+function say(id, text) {
+  if ($(id).textContent !== text) $(id).textContent = text;
 }
 
 function draw() {
@@ -101,6 +109,7 @@ function drawTraffic() {
   const series = [perMinute(activity.decisions), perMinute(activity.rewards)];
   const labels = activity.minutes.filter((_, i) => i % size === 0).map(clock);
   const peak = number(Math.max(...series[0]));
+  const minutes = size > 1 ? `means of ${size} minutes` : "minutes";
   timeBars($("traffic"), {
     names: ["decisions", "rewards"],
     series,
@@ -110,11 +119,13 @@ function drawTraffic() {
     onPick: (i) => {
       picked = i;
       const [decisions, rewards] = series.map((values) => number(values[i] ?? 0));
-      const over = size > 1 ? ` (mean of ${size} minutes)` : "";
-      $("traffic-readout").textContent =
+      const nothing = sum(series.flat()) ? "" : "Nothing happened in this window. ";
+      say(
+        "traffic-readout",
         i < 0
-          ? `Bars are ${size > 1 ? `means of ${size} minutes` : "minutes"}; the last is not over.`
-          : `${labels[i]}: ${decisions} decisions, ${rewards} rewards per minute${over}`;
+          ? `${nothing}Bars are ${minutes}; the last is not over.`
+          : `${labels[i]}: ${decisions} decisions and ${rewards} rewards per minute`,
+      );
     },
   });
 }
@@ -148,8 +159,8 @@ function drawArms() {
   const tallest = Math.max(0.01, ...rows.flatMap((row) => known(row.shares)));
   const means = rows.flatMap((row) => known(row.means));
   const [low, high] = means.length ? scale(Math.min(...means), Math.max(...means)) : [0, 1];
-  $("share-scale").textContent = `0 to ${percent(tallest)}`;
-  $("mean-scale").textContent = `${short(low)} to ${short(high)}`;
+  $("share-scale").textContent = rows.some((row) => row.share) ? `0 to ${percent(tallest)}` : "";
+  $("mean-scale").textContent = means.length ? `${short(low)} to ${short(high)}` : "";
   $("arms").tBodies[0].replaceChildren(
     ...rows.map((row) => armRow(row, [0, tallest], [low, high])),
   );
@@ -172,9 +183,12 @@ function armRow(row, shareScale, meanScale) {
 function drawCertainty() {
   const { of, chances } = activity.certainty;
   $("certainty").hidden = !chances.length;
-  $("certainty-text").textContent = chances.length
-    ? `Users of the last decisions (${chances.length}), by the chance of their most likely ${of}.`
-    : "No decision yet.";
+  say(
+    "certainty-text",
+    chances.length
+      ? `Users of the last decisions (${chances.length}), by the chance of their most likely ${of}.`
+      : "No decision yet.",
+  );
   if (!chances.length) return;
   const counts = Array(TENTHS).fill(0);
   for (const chance of chances) counts[Math.min(Math.floor(chance * TENTHS), TENTHS - 1)] += 1;
@@ -187,6 +201,8 @@ function drawOrders() {
   $("orders-text").textContent = orders.ranks
     ? "Rank of each arm in each state: 1 is best; arms that no other beats share it."
     : "This policy has no orders.";
+  const few = orders.arms.length <= FEW_ARMS && (orders.ranks ?? []).length <= FEW_STATES;
+  $("board").classList.toggle("few", few);
   if (orders.ranks) heatMap($("orders"), orders);
 }
 

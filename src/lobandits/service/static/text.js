@@ -5,7 +5,7 @@ const few = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDi
 
 export const number = rounded.format;
 export const compact = few.format;
-export const percent = (share) => `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`;
+export const percent = (share) => `${(100 * share).toFixed(share && share < 0.1 ? 1 : 0)}%`;
 
 /** Return four digits of a number, and a dash where there is none. */
 export const short = (value) => (value === null ? "–" : String(Number(value.toPrecision(4))));
