@@ -1,0 +1,210 @@
+"""A client with the methods of `DecisionService`, for a server elsewhere."""
+
+import json
+import random
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from lobandits._checks import positive, whole
+from lobandits.errors import LobInputError
+from lobandits.policies import Policy
+from lobandits.service.calls import Decision
+from lobandits.service.checks import check_user, new_id
+from lobandits.service.errors import ServiceError, StoreUnavailableError
+from lobandits.service.remote import error_of
+
+AGAIN = frozenset((502, 503, 504))
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds
+KEPT = 30  # seconds that an idle connection is kept: less than the server keeps it
+
+
+class Client:
+    """Decisions from a server, with the methods of `DecisionService`.
+
+    A request that fails on its way, or that the server cannot take now, is sent again, after a
+    pause that doubles. That is safe: the client names every decision itself, so that it is made
+    once, and a reward counts once however often it is reported.
+
+    Parameters
+    ----------
+    url
+        Where the server is, for example ``"http://127.0.0.1:8000"``.
+    key
+        The key, if the server has keys.
+    timeout
+        Seconds to wait for each answer.
+    retries
+        How often a request is sent again before the error is raised.
+
+    Notes
+    -----
+    Connections are kept and reused; one client may be used from many threads. Errors are those of
+    `DecisionService`: `LobError` with a ``code``.
+
+    Examples
+    --------
+    >>> with Client("http://127.0.0.1:8000", key="k-1") as client:  # doctest: +SKIP
+    ...     decision = client.decide("ada", allowed=["drama", "comedy"])
+    ...     client.record(decision.id, 4.5)
+    'recorded'
+    """
+
+    def __init__(
+        self, url: str, key: str | None = None, *, timeout: float = 10.0, retries: int = 5
+    ) -> None:
+        if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+            raise LobInputError(f"url must begin with http:// or https://, got {url!r}")
+        self.url = url.rstrip("/")
+        self.retries = whole("retries", retries, least=0)
+        self._http = httpx.Client(
+            headers={"authorization": f"Bearer {key}"} if key else {},
+            timeout=positive("timeout", timeout),
+            limits=httpx.Limits(max_connections=None, keepalive_expiry=KEPT),
+        )
+
+    def decide(
+        self,
+        user: str,
+        allowed: Iterable[str] | None = None,
+        id: str | None = None,  # noqa: A002
+    ) -> Decision:
+        """Return an arm for a user; see `DecisionService.decide`."""
+        request = _named({"user": user, "allowed": allowed, "id": id})
+        return Decision(**self._ask("POST", "/v1/decisions", request))
+
+    def decide_many(self, requests: Iterable[str | Mapping[str, Any]]) -> list[Decision]:
+        """Return a decision for each of up to 1,000 requests: users' names, or mappings."""
+        named = [_named({"user": r} if isinstance(r, str) else r) for r in requests]
+        answer = self._ask("POST", "/v1/decisions/batch", {"requests": named}) if named else {}
+        return [Decision(**decision) for decision in answer.get("decisions", ())]
+
+    def record(self, decision: str, reward: float) -> str:
+        """Count the reward of a decision; return "recorded", or "already recorded"."""
+        report = {"decision": decision, "reward": reward}
+        return str(self._ask("POST", "/v1/rewards", report)["status"])
+
+    def record_many(self, rewards: Iterable[tuple[str, float] | Mapping[str, Any]]) -> list[str]:
+        """Count up to 1,000 rewards, and return the status of each."""
+        reports = [
+            dict(r) if isinstance(r, Mapping) else {"decision": r[0], "reward": r[1]}
+            for r in rewards
+        ]
+        answer = self._ask("POST", "/v1/rewards/batch", {"rewards": reports}) if reports else {}
+        return [result["status"] for result in answer.get("results", ())]
+
+    def user(self, user: str) -> dict[str, Any]:
+        """Return a user's plays and mean reward of every arm."""
+        known = self.explain(user)
+        return {name: known[name] for name in ("user", "plays", "arms")}
+
+    def explain(self, user: str) -> dict[str, Any]:
+        """Return `user`, with the state posterior and what speaks for each arm."""
+        return self._ask("GET", _user_path(user))
+
+    def forget(self, user: str) -> int:
+        """Erase a user; return how many decisions there were."""
+        return int(self._ask("DELETE", _user_path(user))["decisions"])
+
+    def log(self, after: int = 0) -> Iterator[dict[str, Any]]:
+        """Yield the decisions numbered above ``after``, as they are read from the server."""
+        with self._http.stream("GET", f"{self.url}/v1/log", params={"after": after}) as answer:
+            if answer.status_code != 200:
+                answer.read()
+                raise _error(answer)
+            for line in answer.iter_lines():
+                yield json.loads(line)
+
+    def activity(self, minutes: int = 60) -> dict[str, Any]:
+        """Return what happened in the last minutes."""
+        return self._ask("GET", f"/v1/activity?minutes={whole('minutes', minutes)}")
+
+    @property
+    def model(self) -> str:
+        """The name of the model that decides now."""
+        return str(self._ask("GET", "/v1/model")["model"])
+
+    def put_model(self, policy: Policy) -> str:
+        """Serve another policy from now on; return the name of its model."""
+        return str(self._ask("PUT", "/v1/model", {"policy": policy.to_dict()})["model"])
+
+    def ready(self) -> None:
+        """Return if the server can decide, else raise."""
+        self._ask("GET", "/readyz")
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._http.close()
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Client({self.url!r})"
+
+    def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Return the answer's body; ask again where that may help."""
+        content = None if body is None else _encoded(body)
+        headers = {"content-type": "application/json"} if body is not None else {}
+        for attempt in range(self.retries + 1):
+            pause = min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE)
+            try:
+                answer = self._http.request(
+                    method, self.url + path, content=content, headers=headers
+                )
+                if answer.status_code not in AGAIN:
+                    break
+                error: ServiceError = _error(answer)
+                pause = max(pause, _asked_for(answer))
+            except httpx.TransportError as reason:
+                error = StoreUnavailableError(f"{self.url} does not answer: {reason}")
+            if attempt == self.retries:
+                raise error
+            time.sleep(pause * random.uniform(0.5, 1.0))
+        if answer.status_code != 200:
+            raise _error(answer)
+        return dict(answer.json())
+
+
+def _named(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a request that may be repeated: it has an id."""
+    allowed = _listed(request.get("allowed"))
+    return {**request, "allowed": allowed, "id": request.get("id") or new_id()}
+
+
+def _listed(allowed: Iterable[str] | None) -> list[str] | None:
+    if isinstance(allowed, str):
+        raise LobInputError("allowed must be a list of arms")
+    return None if allowed is None else list(allowed)
+
+
+def _encoded(body: dict[str, Any]) -> bytes:
+    try:
+        return json.dumps(body, allow_nan=False, default=float).encode()
+    except (TypeError, ValueError) as error:
+        raise LobInputError(f"this cannot be sent as JSON: {error}") from None
+
+
+def _user_path(user: str) -> str:
+    # A name may be "..", which is no folder.
+    name = quote(check_user(user), safe="").replace(".", "%2E")
+    return f"/v1/users/{name}"
+
+
+def _asked_for(answer: httpx.Response) -> float:
+    seconds = answer.headers.get("retry-after", "")
+    return min(float(seconds), LONGEST_PAUSE) if seconds.isdigit() else 0.0
+
+
+def _error(answer: httpx.Response) -> ServiceError:
+    try:
+        error = answer.json()["error"]
+        return error_of(error["code"], error["message"])
+    except (ValueError, LookupError, TypeError):
+        return error_of("unexpected_answer", f"the server answered {answer.status_code}")
