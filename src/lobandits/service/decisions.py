@@ -96,12 +96,17 @@ class DecisionService:
         self._writer = int(np.random.default_rng().integers(1, 2**31))
         self._group = GroupCommit(self.run)
         self._names = Names(self.store)
-        if policy is not None and text is not None:
-            self.store.put_model(text[0], text[1], policy.arms, microseconds())
-        version = self.store.newest_version()
-        if not version:
-            raise LobInputError("the store has no model yet; give a policy")
-        self._model = self._load(version)
+        try:
+            if policy is not None and text is not None:
+                self.store.put_model(text[0], text[1], policy.arms, microseconds())
+            version = self.store.newest_version()
+            if not version:
+                raise LobInputError("the store has no model yet; give a policy")
+            self._model = self._load(version)
+        except BaseException:
+            if isinstance(store, str):
+                self.store.close()
+            raise
         self._looked = time.monotonic()
 
     @property

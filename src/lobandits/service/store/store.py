@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, and_, delete, func, insert, select, update
+from sqlalchemy.exc import DBAPIError
 
 from lobandits.errors import LobInputError
-from lobandits.service.errors import ServiceError, StoreUnavailableError
+from lobandits.service.errors import StoreUnavailableError
 from lobandits.service.store import tables
 from lobandits.service.store.access import Access
 from lobandits.service.store.engine import make_engine
@@ -61,13 +62,9 @@ class Store:
         self.read = self._access.read
         try:
             self._access.write(lambda connection, again: tables.migrate(connection))
-        except StoreUnavailableError as error:
-            reason = str(error.__cause__).splitlines()[0]
-            raise StoreUnavailableError(f"cannot open the store {self.url}: {reason}") from error
         except Exception as error:
-            if isinstance(error, ServiceError | LobInputError):
-                raise
-            raise LobInputError(f"{self.url} is no store of lobandits: {error}") from error
+            self.engine.dispose()
+            raise _refusal(self.url, error) from error
 
     def transact(self, work: Callable[[Transaction, bool], T]) -> T:
         """Return ``work(transaction, again)`` after its commit; see `Access.write`."""
@@ -144,21 +141,26 @@ class Store:
 
     def forget(self, user: str) -> int:
         """Delete a user with all decisions and statistics; return how many decisions."""
+        users, statistics, decisions = tables.users.c, tables.statistics.c, tables.decisions.c
+        who = select(users.id).where(users.name == user)
+        with self.read() as connection:
+            number = connection.scalar(who)
+            old, last = _scan(connection, number)
 
         def work(connection: Connection, again: bool) -> int:
-            users = tables.users.c
-            number = connection.scalar(select(users.id).where(users.name == user).with_for_update())
-            if number is None:
-                return 0
+            if connection.scalar(who.with_for_update()) != number:
+                return 0  # another call has forgotten the user meanwhile
             # Decisions first: a reward under way has locked its decision, so statistics that it
             # adds are there before they are deleted.
-            decisions, statistics = tables.decisions, tables.statistics
-            gone = connection.execute(delete(decisions).where(decisions.c.user_id == number))
-            connection.execute(delete(statistics).where(statistics.c.user_id == number))
+            new = and_(decisions.number > last, decisions.user_id == number)
+            gone = connection.execute(delete(tables.decisions).where(new)).rowcount
+            for key in old:
+                connection.execute(delete(tables.decisions).where(decisions.number == key))
+            connection.execute(delete(tables.statistics).where(statistics.user_id == number))
             connection.execute(delete(tables.users).where(users.id == number))
-            return gone.rowcount
+            return gone + len(old)
 
-        return self._access.write(work)
+        return 0 if number is None else self._access.write(work)
 
     def log(self, after: int, limit: int) -> list[StoredLog]:
         """Return up to ``limit`` decisions numbered above ``after``, in order."""
@@ -276,9 +278,33 @@ def open_store(url: str) -> Store:
     return Store(url)
 
 
+def _refusal(url: str, error: Exception) -> Exception:
+    """Return what to say of a store that cannot be opened."""
+    if isinstance(error, StoreUnavailableError):
+        reason = str(error.__cause__).splitlines()[0]
+        return StoreUnavailableError(f"cannot open the store {url}: {reason}")
+    if isinstance(error, DBAPIError):
+        return LobInputError(f"{url} is no store of lobandits: {error.orig}")
+    return error
+
+
 def _add_arms(connection: Connection, names: Iterable[str]) -> None:
     known = set(connection.scalars(select(tables.arms.c.name)))
     new = [name for name in names if name not in known]
     rows = [{"id": len(known) + i, "name": name} for i, name in enumerate(new, start=1)]
     if rows:
         connection.execute(insert(tables.arms), rows)
+
+
+def _scan(connection: Connection, user_id: int | None) -> tuple[list[int], int]:
+    """Return the user's decisions up to some number, and that number; (), 0 with an index.
+
+    SQLite has no index of users' decisions, so that decisions are quick. It is scanned before
+    the lock of the one writer is taken; then only what came since must be.
+    """
+    if connection.dialect.name != "sqlite" or user_id is None:
+        return [], 0
+    columns = tables.decisions.c
+    last = connection.scalar(select(func.max(columns.number))) or 0
+    query = select(columns.number).where(columns.user_id == user_id)
+    return list(connection.scalars(query)), last

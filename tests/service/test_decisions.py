@@ -1,0 +1,312 @@
+"""What a service promises, on SQLite and on PostgreSQL."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.policies.cases import random_problems
+from tests.service.conftest import MakeService
+
+import lobandits as lob
+from lobandits.errors import LobError, LobInputError
+from lobandits.service import DecisionCall, DecisionService, RewardCall, new_id
+from lobandits.service import errors as er
+
+ODD_USERS = [
+    "'; DROP TABLE users; --",
+    'a"b',
+    "line\nbreak",
+    "\t",
+    "😀" * 256,
+    "é",
+    "%s ? :x {}",
+    " ",
+]
+
+REFUSED: list[tuple[Any, str]] = [
+    (lambda s: s.decide(""), "invalid_user"),
+    (lambda s: s.decide("x" * 257), "invalid_user"),
+    (lambda s: s.decide("a\0b"), "invalid_user"),
+    (lambda s: s.decide("\ud800"), "invalid_user"),
+    (lambda s: s.decide(5), "invalid_user"),
+    (lambda s: s.decide("a", id="x"), "invalid_id"),
+    (lambda s: s.decide("a", id="A" * 32), "invalid_id"),
+    (lambda s: s.decide("a", allowed=[]), "invalid_allowed"),
+    (lambda s: s.decide("a", allowed="tea"), "invalid_allowed"),
+    (lambda s: s.decide("a", allowed=[1]), "invalid_allowed"),
+    (lambda s: s.decide("a", allowed=["te"]), "unknown_arm"),
+    (lambda s: s.record(new_id(), 1.0), "unknown_decision"),
+    (lambda s: s.record("nonsense", 1.0), "unknown_decision"),
+    (lambda s: s.record(7, 1.0), "invalid_decision"),
+    (lambda s: s.record(s.decide("a").id, math.nan), "invalid_reward"),
+    (lambda s: s.record(s.decide("a").id, math.inf), "invalid_reward"),
+    (lambda s: s.record(s.decide("a").id, 1e101), "invalid_reward"),
+    (lambda s: s.record(s.decide("a").id, 10**400), "invalid_reward"),
+    (lambda s: s.record(s.decide("a").id, "1"), "invalid_reward"),
+    (lambda s: s.record(s.decide("a").id, True), "invalid_reward"),
+    (lambda s: s.user("nobody"), "unknown_user"),
+    (lambda s: s.explain("nobody"), "unknown_user"),
+]
+
+
+def test_a_decision_and_its_reward(service: DecisionService) -> None:
+    decision = service.decide("ada")
+    assert decision.arm in ("tea", "milk", "juice")
+    assert decision.probability == pytest.approx(1 / 3)
+    assert decision.model == service.model
+    assert service.user("ada")["plays"] == 0
+    assert service.record(decision.id, 4.5) == "recorded"
+    assert service.record(decision.id, 4.5) == "already recorded"
+    with pytest.raises(er.RewardConflictError, match="another reward"):
+        service.record(decision.id, 4.0)
+    assert service.user("ada")["arms"][decision.arm] == {"plays": 1, "mean": 4.5}
+
+
+def test_the_same_id_decides_once(service: DecisionService) -> None:
+    key = new_id()
+    first = service.decide("ada", id=key)
+    assert first.id == key
+    assert service.decide("ada", id=key) == first
+    assert service.decide("ada", ["tea"], id=key) == first
+    with pytest.raises(er.IdConflictError, match="another user"):
+        service.decide("bob", id=key)
+    assert len(list(service.log())) == 1
+
+
+def test_decisions_are_those_of_the_policy(service: DecisionService) -> None:
+    policy = service.policy
+    state = policy.start(1)
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        decision = service.decide("ada")
+        arm = policy.arms.index(decision.arm)
+        expected = policy.probabilities(state)[0, arm]
+        assert decision.probability == pytest.approx(expected, rel=1e-9)
+        reward = float(rng.normal(arm, 1.0))
+        service.record(decision.id, reward)
+        policy.record(state, [arm], [reward])
+
+
+@pytest.mark.parametrize("name", sorted(set(lob.POLICIES) - {"mucb"}))
+def test_allowed_arms_have_the_propensities_of_the_restricted_policy(
+    name: str, make_service: MakeService
+) -> None:
+    policy = shared_policy(name, n_arms=6)
+    service = make_service(policy, seed=3)
+    rng = np.random.default_rng(0)
+    state = policy.start(1)
+    for d in service.decide_many(["u"] * 30):
+        reward = float(rng.normal())
+        service.record(d.id, reward)
+        policy.record(state, [policy.arms.index(d.arm)], [reward])
+    part = policy.only(["1", "4", "5"])
+    few = part.start(1)
+    few.counts[...], few.sums[...] = state.counts[:, [1, 4, 5]], state.sums[:, [1, 4, 5]]
+    expected = dict(zip(part.arms, part.probabilities(few)[0].tolist(), strict=True))
+    answers = service.decide_many([{"user": "u", "allowed": ["5", "1", "4", "4"]}] * 300)
+    for answer in answers:
+        assert answer.probability == pytest.approx(expected[answer.arm], rel=1e-6, abs=1e-12)
+    for arm, p in expected.items():
+        share = sum(a.arm == arm for a in answers) / 300
+        assert abs(share - p) <= 5 * math.sqrt(p * (1 - p) / 300) + 5 / 300
+
+
+def shared_policy(name: str, n_arms: int) -> lob.Policy:
+    """Return a policy of 3 random states that all users share."""
+    problems = random_problems(n_arms, 3, 1.0, 1.0, None)
+    return lob.make_policy(name, problems)
+
+
+def test_batches_of_users_known_and_new(service: DecisionService) -> None:
+    names = [f"user {i % 7}" for i in range(20)]
+    decisions = service.decide_many(names)
+    assert len({d.id for d in decisions}) == 20
+    assert service.record_many([(d.id, 1.0) for d in decisions]) == ["recorded"] * 20
+    rows = list(service.log())
+    assert [row.user for row in rows] == names
+    assert [row.id for row in rows] == [d.id for d in decisions]
+    assert sum(service.user(f"user {i}")["plays"] for i in range(7)) == 20
+    assert service.decide_many([]) == []
+    assert service.record_many([]) == []
+
+
+def test_a_batch_is_all_or_nothing(service: DecisionService) -> None:
+    key = new_id()
+    service.decide("ada", id=key)
+    for wrong in ({"user": "bob", "id": key}, {"user": "bob", "allowed": ["beer"]}, {"user": ""}):
+        with pytest.raises(LobInputError):
+            service.decide_many(["new", wrong])
+    twice = new_id()
+    with pytest.raises(er.IdConflictError):
+        service.decide_many([{"user": "a", "id": twice}, {"user": "b", "id": twice}])
+    assert [row.user for row in service.log()] == ["ada"]
+    same = service.decide_many([{"user": "a", "id": twice}, {"user": "a", "id": twice}])
+    assert same[0] == same[1]
+
+
+def test_rewards_of_a_batch_have_a_status_each(service: DecisionService) -> None:
+    one, two = service.decide_many(["a", "b"])
+    service.record(two.id, 2.0)
+    rewards: list[Any] = [(one.id, 1.0), {"decision": one.id, "reward": 1}, (one.id, 3.0)]
+    rewards += [(two.id, 2), (two.id, 0), (new_id(), 1.0), ("nonsense", 1.0)]
+    statuses = ["recorded", "already recorded", "conflict", "already recorded", "conflict"]
+    assert service.record_many(rewards) == [*statuses, "unknown decision", "unknown decision"]
+    assert service.user("a")["plays"] == 1
+
+
+def test_calls_run_together_have_outcomes_of_their_own(service: DecisionService) -> None:
+    before = service.decide("ada")
+    good, bad = DecisionCall(["x"]), DecisionCall([{"user": "y", "allowed": ["beer"]}])
+    stolen = DecisionCall([{"user": "z", "id": before.id}])
+    reward, unknown = RewardCall([(before.id, 1.0)]), RewardCall([("nonsense", 1.0)])
+    service.run([good, bad, stolen, reward, unknown])
+    assert good.result()[0].model == service.model
+    with pytest.raises(er.UnknownArmError, match="unknown arm 'beer'"):
+        bad.result()
+    with pytest.raises(er.IdConflictError):
+        stolen.result()
+    assert (reward.result(), unknown.result()) == (["recorded"], ["unknown decision"])
+
+
+def test_users_may_have_any_name(service: DecisionService) -> None:
+    for user in ODD_USERS:
+        decision = service.decide(user)
+        service.record(decision.id, 1.0)
+        assert service.user(user)["user"] == user
+        assert service.explain(user)["plays"] == 1
+        assert [row.user for row in service.log()] == [user]
+        assert service.forget(user) == 1
+
+
+def test_what_is_refused_has_a_code(service: DecisionService) -> None:
+    for call, code in REFUSED:
+        with pytest.raises(LobError) as caught:
+            call(service)
+        assert caught.value.code == code  # type: ignore[attr-defined]
+    assert all(row.reward is None for row in service.log())
+
+
+def test_wrong_shapes_are_refused(service: DecisionService) -> None:
+    for requests in ("ada", {"user": "ada"}, [{"name": "ada"}], [3], 7):
+        with pytest.raises(LobInputError):
+            service.decide_many(requests)  # type: ignore[arg-type]
+    with pytest.raises(LobInputError):
+        service.record_many([{"id": "x"}])
+
+
+def test_forgetting_a_user(service: DecisionService) -> None:
+    mine, other = service.decide_many(["ada", "bob"])
+    pending = service.decide("ada")
+    service.record_many([(mine.id, 1.0), (other.id, 2.0)])
+    assert service.forget("ada") == 2
+    assert service.forget("ada") == 0
+    with pytest.raises(er.UnknownUserError):
+        service.user("ada")
+    assert service.record_many([(mine.id, 1.0), (pending.id, 1.0)]) == ["unknown decision"] * 2
+    assert [row.user for row in service.log()] == ["bob"]
+    assert service.user("bob")["plays"] == 1
+    again = service.decide("ada")
+    service.record(again.id, 3.0)
+    assert service.user("ada")["plays"] == 1
+
+
+def test_explanations_are_plain_and_complete(service: DecisionService) -> None:
+    for decision in service.decide_many(["ada"] * 6):
+        service.record(decision.id, float(len(decision.arm)))
+    told = service.explain("ada")
+    assert [row["arm"] for row in told["why"]] == ["tea", "milk", "juice"]
+    assert sum(row["probability"] for row in told["why"]) == pytest.approx(1)
+    assert sum(row["posterior"] for row in told["states"]) == pytest.approx(1)
+    assert told["model"] == service.model
+    assert (told["user"], told["plays"]) == ("ada", 6)
+
+
+def test_the_log_pages_and_continues(service: DecisionService) -> None:
+    decisions = service.decide_many([f"u{i}" for i in range(25)])
+    service.record(decisions[3].id, -1.25)
+    rows = list(service.log(page=4))
+    assert [row.id for row in rows] == [d.id for d in decisions]
+    assert [row.id for row in service.log(after=rows[19].number)] == [d.id for d in decisions[20:]]
+    row = rows[3]
+    assert (row.reward, row.probability, row.pscore) == (
+        -1.25,
+        row.pscore,
+        decisions[3].probability,
+    )
+    assert row.arm == ("tea", "milk", "juice")[row.action]
+    assert row.reward_time is not None
+    assert row.time <= row.reward_time
+    assert rows[4].reward is None
+    assert row.model == service.model
+
+
+def test_activity_adds_up(service: DecisionService) -> None:
+    decisions = service.decide_many([f"u{i}" for i in range(30)])
+    service.record_many([(d.id, 2.0) for d in decisions[:12]])
+    report = service.activity(minutes=5)
+    assert len(report["minutes"]) == 5
+    assert sum(report["decisions"]) == 30
+    assert sum(report["rewards"]) == 12
+    assert set(report["arms"]) == {"tea", "milk", "juice"}
+    for series in report["arms"].values():
+        assert {mean for mean in series["mean"] if mean is not None} <= {2.0}
+    assert sum(s["decisions"][-1] for s in report["arms"].values()) == report["decisions"][-1]
+    assert report["certainty"]["of"] == "state"
+    assert report["certainty"]["users"] == 30
+
+
+def test_default_rewards(make_service: MakeService, policy: lob.LobTS) -> None:
+    service = make_service(policy, reward_wait=0.0, default_reward=-1.0)
+    one, two = service.decide_many(["a", "b"])
+    service.record(one.id, 5.0)
+    assert service.expire() == 1
+    assert service.expire() == 0
+    assert service.user("b")["arms"][two.arm] == {"plays": 1, "mean": -1.0}
+    with pytest.raises(er.DecisionExpiredError, match="too late"):
+        service.record(two.id, 5.0)
+    assert service.record(two.id, -1.0) == "already recorded"
+    assert service.record(one.id, 5.0) == "already recorded"
+    rows = list(service.log())
+    assert (rows[1].reward, rows[1].reward_time) == (-1.0, None)
+    patient = make_service(None, reward_wait=3600)
+    patient.decide("c")
+    assert patient.expire() == 0
+    assert make_service(None).expire() == 0
+
+
+def test_many_decisions_expire(make_service: MakeService, policy: lob.LobTS) -> None:
+    service = make_service(policy, reward_wait=0.0)
+    for _ in range(6):
+        service.decide_many([f"u{i}" for i in range(1000)])
+    assert service.expire(limit=5000) == 5000
+    assert service.expire() == 1000
+    assert service.expire() == 0
+
+
+@pytest.mark.parametrize("name", sorted(set(lob.POLICIES) - {"mucb"}))
+def test_every_policy_explains_and_reports(name: str, make_service: MakeService) -> None:
+    service = make_service(shared_policy(name, n_arms=4))
+    for decision in service.decide_many(["u"] * 5):
+        service.record(decision.id, 1.0)
+    told = service.explain("u")
+    assert len(told["why"]) == 4
+    assert len(told["states"]) == (0 if name in ("ucb", "ts") else 3)
+    report = service.activity()["certainty"]
+    assert report["of"] == ("arm" if name in ("ucb", "ts") else "state")
+    assert 0 < report["chances"][0] <= 1
+
+
+def test_policies_that_remember_more_are_refused(make_service: MakeService) -> None:
+    orders = lob.LatentOrders.from_rankings([[0, 1], [1, 0]])
+    for policy in (
+        lob.MUCB(np.eye(2), sigma=1.0, horizon=10),
+        lob.LobTS(orders, 1.0, project_every=5),
+        lob.LobUCB(orders, 1.0, refresh_every=5),
+    ):
+        with pytest.raises(LobInputError, match="more than counts and sums"):
+            make_service(policy)
+    with pytest.raises(LobInputError, match="users of its own"):
+        make_service(lob.LobTS(lob.UserOrders.stack([orders]), 1.0))
+    with pytest.raises(LobInputError, match="no model yet"):
+        make_service(None)
