@@ -4,9 +4,9 @@ import os
 import signal
 import time
 from multiprocessing.connection import Connection
-from typing import Any
 
 import pytest
+from tests.service.conftest import Postgres
 from tests.service.counting import check_store
 from tests.service.serving import FORKS, SECONDS, Caller, Ledger, ServerProcess, play
 
@@ -49,15 +49,15 @@ def test_counts_equal_what_eight_clients_of_two_servers_were_told(store_url: str
     check_store(store_url, ledger)
 
 
-def _crash(postgres: Any) -> None:
+def _crash(postgres: Postgres) -> None:
     """End PostgreSQL at once: connections break, and it must recover from its log."""
-    process = postgres.get_postmaster_info().process
-    os.kill(postgres.get_pid(), signal.SIGQUIT)
+    process = postgres.server.get_postmaster_info().process
+    os.kill(postgres.server.get_pid(), signal.SIGQUIT)
     process.wait(SECONDS)
 
 
 @pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
-def test_a_database_that_comes_back_is_used_again(store_url: str, postgres: Any) -> None:
+def test_a_database_that_comes_back_is_used_again(store_url: str, postgres: Postgres) -> None:
     server = ServerProcess(store_url)
     clients = [ClientProcess(server.port, i, seconds=6.0) for i in range(4)]
     time.sleep(1.0)
@@ -69,7 +69,7 @@ def test_a_database_that_comes_back_is_used_again(store_url: str, postgres: Any)
             status, answer = caller.ask("POST", "/v1/decisions", {"user": "ada"})
             assert (status, answer["error"]["code"]) == (503, "store_unavailable")
     finally:
-        postgres.ensure_postgres_running()
+        postgres.server.ensure_postgres_running()
     ledger = Ledger()
     for client in clients:
         ledger.merge(client.ledger())
