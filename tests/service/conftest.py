@@ -29,6 +29,14 @@ class Postgres:
             connection.execute("ALTER SYSTEM SET fsync = off")  # no test cuts the power
             connection.execute("SELECT pg_reload_conf()")
 
+    def stop(self) -> None:
+        """Stop the server as an administrator would: connections are cut."""
+        self.server.stop()
+
+    def start(self) -> None:
+        """Start it again."""
+        self.server.ensure_postgres_running()
+
     def new_url(self) -> str:
         """Return the URL of a new, empty database."""
         name = f"test{next(self._numbers)}"

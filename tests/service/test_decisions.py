@@ -277,11 +277,12 @@ def test_default_rewards(make_service: MakeService, policy: lob.LobTS) -> None:
 
 def test_many_decisions_expire(make_service: MakeService, policy: lob.LobTS) -> None:
     service = make_service(policy, reward_wait=0.0)
-    for _ in range(6):
-        service.decide_many([f"u{i}" for i in range(1000)])
-    assert service.expire(limit=5000) == 5000
-    assert service.expire() == 1000
+    decisions = service.decide_many([f"u{i}" for i in range(4500)])
+    service.record_many([(d.id, 1.0) for d in decisions[::9]])
+    assert service.expire() == 4000
     assert service.expire() == 0
+    assert service.decide("late").arm
+    assert service.expire() == 1
 
 
 @pytest.mark.parametrize("name", sorted(set(lob.POLICIES) - {"mucb"}))

@@ -49,9 +49,10 @@ class Reward(NamedTuple):
 
 
 class Call(Generic[T]):
-    """Something to be done in one transaction, and its outcome."""
+    """Something to be done in one transaction, and its outcome; ``size`` counts its items."""
 
-    def __init__(self) -> None:
+    def __init__(self, size: int) -> None:
+        self.size = size
         self.value: T | None = None
         self.error: BaseException | None = None
         self.done = False
@@ -86,8 +87,8 @@ class DecisionCall(Call[list[Decision]]):
     """Decisions that are made together, or not at all."""
 
     def __init__(self, requests: Iterable[Any]) -> None:
-        super().__init__()
         self.requests = [checked_request(request) for request in _listed("requests", requests)]
+        super().__init__(len(self.requests))
 
 
 class RewardCall(Call[list[str]]):
@@ -97,9 +98,9 @@ class RewardCall(Call[list[str]]):
     """
 
     def __init__(self, rewards: Iterable[Any], default: bool = False) -> None:
-        super().__init__()
         self.rewards = [checked_reward(reward) for reward in _listed("rewards", rewards)]
         self.default = default
+        super().__init__(len(self.rewards))
 
 
 def checked_request(request: Any) -> Request:

@@ -1,7 +1,9 @@
 """DecisionService: durable decisions and rewards for any number of users, in process."""
 
+import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,9 +17,11 @@ from lobandits.service.checks import check_decision, check_user
 from lobandits.service.errors import (
     DecisionExpiredError,
     RewardConflictError,
+    StoreUnavailableError,
     UnknownDecisionError,
     UnknownUserError,
 )
+from lobandits.service.expiry import overdue
 from lobandits.service.group import GroupCommit
 from lobandits.service.log import LogRow, log_rows
 from lobandits.service.model import Model, encoded
@@ -33,9 +37,9 @@ from lobandits.service.work import (
 )
 
 T = TypeVar("T")
+logger = logging.getLogger(__name__)
 
 POLL_SECONDS = 1.0
-SETTLED = 60_000_000  # microseconds after which no transaction is still under way
 KEEP_MINUTES = 30 * 24 * 60
 
 
@@ -195,12 +199,11 @@ class DecisionService:
         try:
             self._follow()
             work_on(self.store, self._model, self._names, self._rng, self._writer, calls)
-        except BaseException as error:
-            for call in calls:
-                if not call.done:
-                    call.fail(error)
-            if not isinstance(error, Exception):
-                raise
+        except Exception as error:
+            _fail(calls, error)
+        except BaseException:
+            _fail(calls, StoreUnavailableError("the service was interrupted; try again"))
+            raise
 
     def user(self, user: str) -> dict[str, Any]:
         """Return a user's plays and mean reward of every arm.
@@ -251,7 +254,7 @@ class DecisionService:
             self._model = self._load(version)
         return self._model.name
 
-    def expire(self, limit: int = 100_000) -> int:
+    def expire(self) -> int:
         """Give the default reward to decisions that waited too long; return how many.
 
         Call it from time to time, in any number of processes. A reward that comes later is
@@ -262,26 +265,10 @@ class DecisionService:
         if self.reward_wait is None:
             return 0
         late = now - int(self.reward_wait * 1e6)
-        given, seen, mark = 0, 0, self.store.mark("expired")
-        after = settled = mark
-        while seen < limit:
-            rows = self.store.unrewarded(after, 5000)
-            old = [row for row in rows if row[2] < late]
-            call = RewardCall(
-                [(key.hex(), self.default_reward) for _, key, _, done in old if not done],
-                default=True,
-            )
-            given += self._submit(call).count(RECORDED) if call.rewards else 0
-            for number, _, made, _ in rows:
-                if made >= late - SETTLED:
-                    break
-                settled = number
-            seen += len(rows)
-            if len(old) < len(rows) or not rows:
-                break
-            after = rows[-1][0]
-        if settled > mark:
-            self.store.set_mark("expired", settled)
+        given = 0
+        for ids in overdue(self.store, late):
+            call = RewardCall([(key.hex(), self.default_reward) for key in ids], default=True)
+            given += self._submit(call).count(RECORDED)
         return given
 
     def activity(self, minutes: int = 60, sample: int = 200) -> dict[str, Any]:
@@ -321,8 +308,11 @@ class DecisionService:
         """Look for a newer model, at most once a second."""
         now = time.monotonic()
         if now - self._looked > POLL_SECONDS:
-            self.reload()
             self._looked = now
+            try:
+                self.reload()
+            except LobInputError as error:  # made by a newer lobandits
+                logger.error("going on with model %s: %s", self.model, error)
 
     def _load(self, version: int) -> Model:
         model = Model(self.store.model(version), self.store.arms())
@@ -338,3 +328,11 @@ class DecisionService:
         if found is None:
             raise UnknownUserError(f"no decision was made for the user {user!r:.80}")
         return found
+
+
+def _fail(calls: Iterable[Call[Any]], error: Exception) -> None:
+    for call in calls:
+        if not call.done:
+            mine = copy(error)  # each thread raises its own
+            mine.__cause__ = error.__cause__
+            call.fail(mine)

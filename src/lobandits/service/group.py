@@ -1,12 +1,13 @@
 """Group commit: calls of many threads share transactions, without a thread of its own."""
 
+from collections import deque
 from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
 from lobandits.service.calls import Call
 
-MOST_CALLS = 1024
+MOST_ITEMS = 2000  # decisions and rewards of one transaction, unless a single call has more
 
 
 class GroupCommit:
@@ -24,7 +25,7 @@ class GroupCommit:
     def __init__(self, run: Callable[[list[Call[Any]]], None]) -> None:
         self._run = run
         self._lock = Lock()
-        self._waiting: list[Call[Any]] = []
+        self._waiting: deque[Call[Any]] = deque()
         self._busy = False
 
     def submit(self, call: Call[Any]) -> None:
@@ -39,20 +40,25 @@ class GroupCommit:
             self._lead(call)
 
     def _lead(self, mine: Call[Any]) -> None:
-        with self._lock:
-            group = self._waiting[:MOST_CALLS]
-            del self._waiting[:MOST_CALLS]
+        group = self._take()
         try:
             self._run(group)
-        except BaseException as error:
+        finally:
+            with self._lock:
+                successor = self._waiting[0] if self._waiting else None
+                self._busy = successor is not None
             for call in group:
-                if not call.done:
-                    call.fail(error)
+                if call is not mine:
+                    call.wake()
+            if successor is not None:
+                successor.wake()
+
+    def _take(self) -> list[Call[Any]]:
+        """Return the calls that come first, at least one."""
+        group: list[Call[Any]] = []
+        items = 0
         with self._lock:
-            successor = self._waiting[0] if self._waiting else None
-            self._busy = successor is not None
-        for call in group:
-            if call is not mine:
-                call.wake()
-        if successor is not None:
-            successor.wake()
+            while self._waiting and (not group or items + self._waiting[0].size <= MOST_ITEMS):
+                group.append(self._waiting.popleft())
+                items += group[-1].size
+        return group

@@ -51,6 +51,7 @@ def _sqlite(url: URL) -> Engine:
             f"synchronous = {synchronous}",
             "cache_size = -65536",
             "wal_autocheckpoint = 4000",
+            "secure_delete = on",
         ):
             connection.execute(f"PRAGMA {pragma}").close()
 

@@ -1,4 +1,4 @@
-"""The hot path on PostgreSQL: arrays as parameters, rows locked in one order."""
+"""The hot path on PostgreSQL: arrays as parameters, in binary, and rows locked in one order."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from lobandits.service.store.transaction import Statements, Transaction
 
 _DECISION = (
     "SELECT id, number, user_id, arm_id, probability, model, reward, rewarded "
-    "FROM decisions WHERE id = ANY(%s::bytea[])"
+    "FROM decisions WHERE id = ANY(%b::bytea[])"
 )
 
 
@@ -15,16 +15,16 @@ class PostgresTransaction(Transaction):
     """A transaction that locks the users it decides for, and the decisions it rewards."""
 
     statements = Statements(
-        find_users="SELECT name, id FROM users WHERE name = ANY(%s::text[]) FOR KEY SHARE",
+        find_users="SELECT name, id FROM users WHERE name = ANY(%b::text[]) FOR KEY SHARE",
         add_users=(
-            "INSERT INTO users (name) SELECT * FROM unnest(%s::text[]) ON CONFLICT DO NOTHING"
+            "INSERT INTO users (name) SELECT * FROM unnest(%b::text[]) ON CONFLICT DO NOTHING"
         ),
         read_statistics=(
-            "SELECT user_id, arm_id, plays, total FROM statistics WHERE user_id = ANY(%s::bigint[])"
+            "SELECT user_id, arm_id, plays, total FROM statistics WHERE user_id = ANY(%b::bigint[])"
         ),
         add_statistics=(
             "INSERT INTO statistics (user_id, arm_id, plays, total) "
-            "SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::float8[]) "
+            "SELECT * FROM unnest(%b::bigint[], %b::bigint[], %b::bigint[], %b::float8[]) "
             "ON CONFLICT (user_id, arm_id) DO UPDATE SET "
             "plays = statistics.plays + excluded.plays, total = statistics.total + excluded.total"
         ),
@@ -32,18 +32,18 @@ class PostgresTransaction(Transaction):
         lock_decisions=f"{_DECISION} ORDER BY id FOR UPDATE",
         add_decisions=(
             "INSERT INTO decisions (id, user_id, arm_id, probability, model, time) "
-            "SELECT * FROM unnest(%s::bytea[], %s::bigint[], %s::bigint[], %s::float8[], "
-            "%s::bigint[], %s::bigint[])"
+            "SELECT * FROM unnest(%b::bytea[], %b::bigint[], %b::bigint[], %b::float8[], "
+            "%b::bigint[], %b::bigint[])"
         ),
         set_rewards=(
             "UPDATE decisions SET reward = new.reward, rewarded = new.rewarded "
-            "FROM unnest(%s::float8[], %s::bigint[], %s::bigint[]) "
+            "FROM unnest(%b::float8[], %b::bigint[], %b::bigint[]) "
             "AS new (reward, rewarded, number) WHERE decisions.number = new.number"
         ),
         add_activity=(
             "INSERT INTO activity (minute, arm_id, writer, decisions, rewards, total) "
-            "SELECT * FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], "
-            "%s::bigint[], %s::float8[]) ON CONFLICT (minute, arm_id, writer) DO UPDATE SET "
+            "SELECT * FROM unnest(%b::bigint[], %b::bigint[], %b::bigint[], %b::bigint[], "
+            "%b::bigint[], %b::float8[]) ON CONFLICT (minute, arm_id, writer) DO UPDATE SET "
             "decisions = activity.decisions + excluded.decisions, "
             "rewards = activity.rewards + excluded.rewards, "
             "total = activity.total + excluded.total"
@@ -52,7 +52,7 @@ class PostgresTransaction(Transaction):
 
     def fetch(self, statement: str, values: Sequence[Any]) -> list[Any]:
         """Return the rows whose key is one of ``values``."""
-        self.cursor.execute(statement, (list(values),))
+        self.cursor.execute(statement, (list(values),), binary=True)
         rows: list[Any] = self.cursor.fetchall()
         return rows
 

@@ -46,6 +46,15 @@ class StoredLog(NamedTuple):
     rewarded: int | None
 
 
+class StoredWait(NamedTuple):
+    """A decision as the search for late rewards needs it."""
+
+    number: int
+    id: bytes
+    time: int
+    rewarded: bool
+
+
 class Store:
     """The tables of one service; safe to use from many threads, one per process.
 
@@ -187,8 +196,8 @@ class Store:
         with self.read() as connection:
             return [StoredLog._make(row) for row in connection.execute(query)]
 
-    def unrewarded(self, after: int, limit: int) -> list[tuple[int, bytes, int, bool]]:
-        """Return (number, id, time, whether it has a reward) of decisions above ``after``."""
+    def waiting(self, after: int, limit: int) -> list[StoredWait]:
+        """Return up to ``limit`` decisions numbered above ``after``, in order."""
         columns = tables.decisions.c
         query = (
             select(columns.number, columns.id, columns.time, columns.reward.is_not(None))
@@ -197,7 +206,7 @@ class Store:
             .limit(limit)
         )
         with self.read() as connection:
-            return [(n, key, time, bool(done)) for n, key, time, done in connection.execute(query)]
+            return [StoredWait._make(row) for row in connection.execute(query)]
 
     def recent_users(self, decisions: int) -> list[int]:
         """Return the numbers of the users of the last decisions, each once."""
@@ -238,13 +247,16 @@ class Store:
             query = select(tables.meta.c.value).where(tables.meta.c.key == key)
             return connection.scalar(query) or 0
 
-    def set_mark(self, key: str, value: int) -> None:
-        """Keep a number under ``key``."""
+    def raise_mark(self, key: str, value: int) -> None:
+        """Keep a number under ``key``, unless a larger one is there."""
 
         def work(connection: Connection, again: bool) -> None:
-            row = update(tables.meta).where(tables.meta.c.key == key).values(value=value)
-            if not connection.execute(row).rowcount:
+            here = tables.meta.c.key == key
+            known = connection.scalar(select(tables.meta.c.value).where(here).with_for_update())
+            if known is None:
                 connection.execute(insert(tables.meta).values(key=key, value=value))
+            elif known < value:
+                connection.execute(update(tables.meta).where(here).values(value=value))
 
         self._access.write(work)
 

@@ -73,8 +73,11 @@ class Transaction(ABC):
     def add_users(self, names: Iterable[str]) -> dict[str, int]:
         """Return the numbers of users, after adding those that do not exist."""
         ordered = sorted(names)  # in one order everywhere, so that no two wait for each other
-        self.change(self.statements.add_users, [(name,) for name in ordered])
-        return self.find_users(ordered)
+        found: dict[str, int] = {}
+        while len(found) < len(ordered):  # again if one was forgotten in between
+            self.change(self.statements.add_users, [(name,) for name in ordered])
+            found = self.find_users(ordered)
+        return found
 
     def read_statistics(self, user_ids: Sequence[int]) -> StoredStatistics:
         """Return the statistics of users."""

@@ -1,0 +1,33 @@
+"""Decisions that have waited too long for their rewards."""
+
+from collections.abc import Iterator
+
+from lobandits.service.store.store import Store
+
+PAGE = 2000
+SETTLED = 60_000_000  # microseconds after which no decision of that time is still being written
+MARK = "expired"
+
+
+def overdue(store: Store, late: int) -> Iterator[list[bytes]]:
+    """Yield ids of unrewarded decisions made before ``late``, a page at a time.
+
+    A mark in the store says up to which number all decisions are dealt with, so that each one is
+    looked at about once. It is moved after the consumer has dealt with the pages; any number
+    of processes may do this at once.
+    """
+    start = mark = after = store.mark(MARK)
+    settled = True
+    while rows := store.waiting(after, PAGE):
+        old = [row for row in rows if row.time < late]
+        ids = [row.id for row in old if not row.rewarded]
+        if ids:
+            yield ids
+        for row in rows:
+            settled = settled and row.time < late - SETTLED
+            mark = row.number if settled else mark
+        if len(old) < len(rows):
+            break
+        after = rows[-1].number
+    if mark > start:
+        store.raise_mark(MARK, mark)

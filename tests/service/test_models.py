@@ -1,0 +1,116 @@
+"""Models: swapped while serving, followed by other processes, arms kept by name."""
+
+import logging
+
+import numpy as np
+import pytest
+from sqlalchemy import update
+from tests.service.conftest import MakeService
+
+import lobandits as lob
+from lobandits.errors import LobInputError
+from lobandits.service import DecisionService
+from lobandits.service import decisions as module
+from lobandits.service import errors as er
+from lobandits.service.store import tables
+
+
+def ucb(*arms: str) -> lob.UCB:
+    return lob.UCB(len(arms), 1.0, arms=arms)
+
+
+def test_arms_are_kept_by_name(make_service: MakeService) -> None:
+    service = make_service(ucb("a", "b", "c"), seed=0)
+    old = service.decide_many(["u"] * 60)
+    service.record_many([(d.id, float(ord(d.arm))) for d in old[:50]])
+    before = service.user("u")["arms"]
+    first = service.model
+    assert service.put_model(ucb("d", "c", "a")) == service.model != first
+    after = service.user("u")["arms"]
+    assert after.pop("d") == {"plays": 0, "mean": None}
+    assert after == before
+    told = service.explain("u")
+    assert [row["plays"] for row in told["why"]] == [0, before["c"]["plays"], before["a"]["plays"]]
+    assert service.decide("u").arm == "d"
+    with pytest.raises(er.UnknownArmError):
+        service.decide("u", ["b"])
+    assert service.record_many([(d.id, 1.0) for d in old[50:]]) == ["recorded"] * 10
+    assert service.user("u")["plays"] == 60
+    assert {row.model for row in service.log()} == {first, service.model}
+    service.put_model(ucb("a", "b", "c"))
+    assert sum(cell["plays"] for cell in service.user("u")["arms"].values()) == 60
+
+
+def test_the_same_policy_is_the_same_model(make_service: MakeService, policy: lob.LobTS) -> None:
+    one = make_service(policy)
+    assert make_service(policy).model == one.model
+    assert one.put_model(policy) == one.model
+    assert make_service().policy == policy
+    assert one.store.newest_version() == 1
+    other = one.put_model(ucb("a"))
+    assert one.put_model(policy) not in (other, "1")
+    assert [model.version for model in one.store.models()] == [1, 2, 3]
+
+
+def test_others_follow_without_being_told(
+    make_service: MakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = make_service(ucb("a", "b")), make_service()
+    assert two.model == one.model
+    one.put_model(ucb("c"))
+    assert two.decide("u").arm in "ab"
+    monkeypatch.setattr(module, "POLL_SECONDS", -1.0)
+    decision = two.decide("u")
+    assert (decision.arm, decision.model) == ("c", one.model)
+    assert two.record(decision.id, 1.0) == "recorded"
+    assert one.user("u")["arms"]["c"]["plays"] == 1
+
+
+def test_a_stored_decision_of_a_model_not_seen_yet(make_service: MakeService) -> None:
+    one, two = make_service(ucb("a", "b")), make_service()
+    one.put_model(ucb("z"))
+    decision = one.decide("u")
+    assert two.decide("u", id=decision.id) == decision
+    assert [row.arm for row in two.log()] == ["z"]
+    assert two.user("u")["arms"] == {"a": NOTHING, "b": NOTHING}
+    two.record(decision.id, 2.0)
+    assert two.user("u")["arms"]["z"] == {"plays": 1, "mean": 2.0}
+    assert set(two.activity()["arms"]) == {"a", "b", "z"}
+    assert two.decide("u").arm in "ab"
+
+
+NOTHING = {"plays": 0, "mean": None}
+
+
+def test_a_model_that_cannot_be_read_is_not_followed(
+    make_service: MakeService, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    one, two = make_service(ucb("a")), make_service()
+    two.put_model(ucb("b"))
+    with two.store.engine.begin() as connection:
+        wrong = tables.models.c.version == 2
+        connection.execute(update(tables.models).where(wrong).values(policy='{"policy": "new"}'))
+    monkeypatch.setattr(module, "POLL_SECONDS", -1.0)
+    with caplog.at_level(logging.ERROR):
+        assert one.decide("u").arm == "a"
+    assert "unknown policy 'new'" in caplog.text
+    with pytest.raises(LobInputError, match="unknown policy"):
+        one.reload()
+
+
+def test_restrictions_are_kept(service: DecisionService) -> None:
+    model = service._model
+    key = model.key(("juice", "tea"))
+    assert key == (0, 2)
+    assert model.restricted(key) is model.restricted(model.key(("tea", "juice", "tea")))
+    assert model.key(("juice", "milk", "tea")) is None
+    assert model.restricted(None).policy is service.policy
+
+
+def test_a_seed_repeats_the_choices(make_service: MakeService, policy: lob.LobTS) -> None:
+    one, two = make_service(policy, seed=7), make_service(policy, seed=7)
+    names = [f"u{i}" for i in range(50)]
+    assert [d.arm for d in one.decide_many(names)] == [d.arm for d in two.decide_many(names)]
+    different = make_service(policy).decide_many(names)
+    assert len({d.arm for d in different}) == 3
+    assert np.mean([d.probability for d in different]) == pytest.approx(1 / 3)
