@@ -61,7 +61,7 @@ def empty_app() -> FastAPI:
             Middleware(BodyLimit, most=settings.max_body),
         ]
     )
-    app.include_router(hot.routes(nothing, metrics))  # type: ignore[arg-type]
+    hot.add_routes(app, nothing, metrics)  # type: ignore[arg-type]
     return app
 
 

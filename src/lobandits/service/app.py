@@ -70,10 +70,10 @@ def create_app(service: DecisionService, settings: Settings | None = None) -> Fa
         ],
     )  # fmt: skip
     add_failures(app)
-    app.include_router(hot.routes(queue, metrics))
-    app.include_router(admin.routes(service))
-    app.include_router(health.routes(service, metrics))
-    app.include_router(page.routes())
+    hot.add_routes(app, queue, metrics)
+    admin.add_routes(app, service)
+    health.add_routes(app, service, metrics)
+    page.add_routes(app)
     return app
 
 

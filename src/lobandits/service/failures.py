@@ -5,6 +5,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match
 
 from lobandits.errors import LobError
 from lobandits.service.answers import refusal
@@ -20,7 +21,7 @@ STATUS = {
 }
 """The HTTP status of each code; what is not here is wrong input, 422."""
 
-NAMES = {400: "bad_request", 404: "not_found", 405: "method_not_allowed"}
+NAMES = {404: "not_found", 405: "method_not_allowed"}
 MOST_REASONS = 3
 
 
@@ -48,5 +49,14 @@ async def _unread(request: Request, error: Exception) -> Response:
 
 async def _unrouted(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    code = NAMES.get(error.status_code, "refused")
-    return refusal(error.status_code, code, str(error.detail), error.headers)
+    status, detail = error.status_code, str(error.detail)
+    if status == 400:
+        return refusal(422, "invalid_request", "the body is no valid JSON")
+    headers = {"Allow": _allowed(request)} if status == 405 else error.headers
+    return refusal(status, NAMES.get(status, "refused"), detail, headers)
+
+
+def _allowed(request: Request) -> str:
+    """Return the methods that the path has."""
+    routes = [r for r in request.app.routes if r.matches(request.scope)[0] != Match.NONE]
+    return ", ".join(sorted({method for route in routes for method in route.methods}))

@@ -57,13 +57,14 @@ class Plan:
     def run(self, policy: Policy | None, host: str, port: int, workers: int) -> None:
         """Serve until a signal; what is wrong is said before anything is started."""
         self.settings.check_host(host)
-        with listen(host, port) as listener, _shared_numbers():
+        with listen(host, port) as listener:
             self.service(policy).close()
             if workers == 1:
                 serve(self.app(), listener)
             else:
                 start_logging(self.log_level)
-                Workers(self.app, listener, workers).run()
+                with _shared_numbers():
+                    Workers(self.app, listener, workers).run()
 
 
 @contextmanager

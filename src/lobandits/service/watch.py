@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lobandits.service.answers import refusal
 from lobandits.service.logs import LOG
-from lobandits.service.metrics import Metrics
+from lobandits.service.metrics import METHODS, Metrics
 
 NOWHERE = "(none)"
 
@@ -47,7 +47,8 @@ class Watch:
             self._note(scope, status, perf_counter() - began)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
-        method, route = scope["method"], _route(scope)
+        method = scope["method"] if scope["method"] in METHODS else "other"
+        route = _route(scope)
         self.metrics.request(method, route, status, seconds)
         fields: dict[str, Any] = {"method": method, "route": route, "status": status}
         LOG.info("request", extra={"fields": {**fields, "ms": round(1000 * seconds, 3)}})

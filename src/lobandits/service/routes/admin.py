@@ -1,9 +1,10 @@
 """Users, the log, activity and the model: the routes of those who look after the service."""
 
+from enum import Enum
 from itertools import chain
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import FastAPI, Path, Query
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.responses import StreamingResponse
 
@@ -22,6 +23,7 @@ from lobandits.service.schemas import (
     UserAnswer,
 )
 
+TAG: list[str | Enum] = ["admin"]
 LONGEST = 30 * 24 * 60  # minutes that are kept
 
 
@@ -51,22 +53,22 @@ User = Annotated[
 ]
 
 
-def routes(service: DecisionService) -> APIRouter:
-    """Return the routes; they run in threads, so that decisions need not wait for them."""
-    router = APIRouter(prefix="/v1", tags=["admin"])
+def add_routes(app: FastAPI, service: DecisionService) -> None:
+    """Add the routes; they run in threads, so that decisions need not wait for them."""
 
-    @router.get("/users/{user:rest}", responses=errors(404, 422, 503))
+    @app.get("/v1/users/{user:rest}", tags=TAG, responses=errors(404, 422, 503))
     def explain(user: User) -> UserAnswer:
         """Say what is known of a user: plays, means, state posterior, and why which arm."""
         return UserAnswer.model_validate(service.explain(user))
 
-    @router.delete("/users/{user:rest}", responses=errors(422, 503))
+    @app.delete("/v1/users/{user:rest}", tags=TAG, responses=errors(422, 503))
     def forget(user: User) -> ErasedAnswer:
         """Erase a user: statistics and decisions. Doing it twice is fine."""
         return ErasedAnswer(decisions=service.forget(user))
 
-    @router.get(
-        "/log",
+    @app.get(
+        "/v1/log",
+        tags=TAG,
         response_class=StreamingResponse,
         responses={**errors(422, 503), 200: {"content": {kind: {} for kind in KINDS.values()}}},
     )
@@ -87,19 +89,17 @@ def routes(service: DecisionService) -> APIRouter:
         first = next(parts, b"")  # so that a store that is away is noticed before the answer
         return StreamingResponse(chain([first], parts), media_type=KINDS[form])
 
-    @router.get("/activity", responses=errors(422, 503))
+    @app.get("/v1/activity", tags=TAG, responses=errors(422, 503))
     def activity(minutes: Annotated[int, Query(ge=1, le=LONGEST)] = 60) -> ActivityAnswer:
         """Say what happened in the last minutes, by minute and arm."""
         return ActivityAnswer.model_validate(service.activity(minutes))
 
-    @router.get("/model", responses=errors(503))
+    @app.get("/v1/model", tags=TAG, responses=errors(503))
     def model() -> ModelAnswer:
         """Show the model that decides now."""
         return ModelAnswer.model_validate(describe(service))
 
-    @router.put("/model", responses=errors(422, 503))
+    @app.put("/v1/model", tags=TAG, responses=errors(422, 503))
     def put_model(body: ModelBody) -> ModelName:
         """Serve another policy from now on; other processes follow within a second."""
         return ModelName(model=service.put_model(as_policy(body.policy)))
-
-    return router

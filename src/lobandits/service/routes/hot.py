@@ -1,8 +1,9 @@
 """Decisions and rewards: the routes that programs call all the time."""
 
+from enum import Enum
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import FastAPI
 
 from lobandits.service.calls import DecisionCall, RewardCall
 from lobandits.service.errors import (
@@ -27,6 +28,7 @@ from lobandits.service.schemas import (
 )
 from lobandits.service.work import CONFLICT, EXPIRED, UNKNOWN
 
+TAG: list[str | Enum] = ["decide"]
 REFUSED: dict[str, tuple[type[ServiceError], str]] = {
     UNKNOWN: (UnknownDecisionError, "there is no decision with this id"),
     CONFLICT: (RewardConflictError, "the decision has another reward already; the first counts"),
@@ -34,9 +36,8 @@ REFUSED: dict[str, tuple[type[ServiceError], str]] = {
 }
 
 
-def routes(queue: CallQueue, metrics: Metrics) -> APIRouter:
-    """Return the routes, whose calls go through ``queue``."""
-    router = APIRouter(prefix="/v1")
+def add_routes(app: FastAPI, queue: CallQueue, metrics: Metrics) -> None:
+    """Add the routes, whose calls go through ``queue``."""
 
     async def decided(requests: list[DecisionRequest]) -> list[DecisionAnswer]:
         made = await queue(DecisionCall([_plain(request) for request in requests]))
@@ -50,17 +51,17 @@ def routes(queue: CallQueue, metrics: Metrics) -> APIRouter:
             metrics.rewards.labels(status).inc()
         return statuses
 
-    @router.post("/decisions", tags=["decide"], responses=errors(409, 422, 503))
+    @app.post("/v1/decisions", tags=TAG, responses=errors(409, 422, 503))
     async def decide(request: DecisionRequest) -> DecisionAnswer:
         """Choose an arm for a user; a new user needs no announcement."""
         return (await decided([request]))[0]
 
-    @router.post("/decisions/batch", tags=["decide"], responses=errors(409, 422, 503))
+    @app.post("/v1/decisions/batch", tags=TAG, responses=errors(409, 422, 503))
     async def decide_many(batch: DecisionRequests) -> DecisionAnswers:
         """Choose an arm for each of up to 1,000 users: all, or none if one request is wrong."""
         return DecisionAnswers.model_construct(decisions=await decided(batch.requests))
 
-    @router.post("/rewards", tags=["decide"], responses=errors(404, 409, 422, 503))
+    @app.post("/v1/rewards", tags=TAG, responses=errors(404, 409, 422, 503))
     async def record(report: RewardReport) -> RewardAnswer:
         """Count what a decision earned; late and repeated reports are fine, each counts once."""
         (status,) = await recorded([report])
@@ -69,7 +70,7 @@ def routes(queue: CallQueue, metrics: Metrics) -> APIRouter:
             raise kind(message)
         return RewardAnswer.model_construct(status=status)
 
-    @router.post("/rewards/batch", tags=["decide"], responses=errors(422, 503))
+    @app.post("/v1/rewards/batch", tags=TAG, responses=errors(422, 503))
     async def record_many(batch: RewardReports) -> RewardAnswers:
         """Count up to 1,000 rewards; each has a status of its own."""
         results = [
@@ -77,8 +78,6 @@ def routes(queue: CallQueue, metrics: Metrics) -> APIRouter:
             for report, status in zip(batch.rewards, await recorded(batch.rewards), strict=True)
         ]
         return RewardAnswers.model_construct(results=results)
-
-    return router
 
 
 def _plain(request: DecisionRequest) -> dict[str, Any]:

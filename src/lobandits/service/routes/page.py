@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
 
-from fastapi import APIRouter
+from fastapi import FastAPI
 from starlette.responses import Response
 
 FOLDER = files("lobandits.service").joinpath("static")
@@ -22,12 +22,10 @@ RULES = (
 HEADERS = {"Content-Security-Policy": RULES, "Referrer-Policy": "no-referrer"}
 
 
-def routes() -> APIRouter:
-    """Return the routes of the page's files."""
-    router = APIRouter(include_in_schema=False)
+def add_routes(app: FastAPI) -> None:
+    """Add the routes of the page's files."""
     for path, name in PATHS.items():
-        router.add_api_route(path, _answer(name), response_class=Response)
-    return router
+        app.get(path, include_in_schema=False, response_class=Response)(_answer(name))
 
 
 def _answer(name: str) -> Callable[[], Awaitable[Response]]:

@@ -1,0 +1,18 @@
+"""Two servers for all tests here: one without keys, one with both."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.service.http.running import KEYS, Running, running
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("open")) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("guarded"), **KEYS) as found:
+        yield found

@@ -1,0 +1,170 @@
+"""The client: the methods of the service, over a network that fails."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.service.http.running import ARMS, KEYS, Running, running
+
+import lobandits as lob
+from lobandits.errors import LobInputError
+from lobandits.service import DecisionService, new_id
+from lobandits.service.errors import (
+    IdConflictError,
+    InvalidRequestError,
+    RewardConflictError,
+    ServiceError,
+    StoreUnavailableError,
+    UnknownArmError,
+    UnknownDecisionError,
+    UnknownUserError,
+)
+from lobandits.service.remote import ForbiddenError, UnauthorizedError, error_of
+
+
+@pytest.fixture(scope="module")
+def client(guarded: Running) -> Iterator[lob.Client]:
+    with lob.Client(guarded.url, KEYS["LOB_ADMIN_KEY"]) as found:
+        yield found
+
+
+def test_it_has_the_methods_of_the_service() -> None:
+    inside = {"run", "reload", "expire", "policy", "store"}
+    theirs = {name for name in vars(DecisionService) if not name.startswith("_")} - inside
+    assert theirs <= {name for name in vars(lob.Client) if not name.startswith("_")}
+
+
+def test_a_day_in_its_life(client: lob.Client) -> None:
+    decision = client.decide("eve/😀\n", allowed=iter(["tea", "milk"]))
+    assert decision.arm in ("tea", "milk")
+    assert client.record(decision.id, np.float32(0.5)) == "recorded"
+    assert client.record(decision.id, 0.5) == "already recorded"
+    assert client.user("eve/😀\n")["arms"][decision.arm] == {"plays": 1, "mean": 0.5}
+    assert {row["arm"] for row in client.explain("eve/😀\n")["why"]} == set(ARMS)
+    assert decision.id in {row["id"] for row in client.log()}
+    assert client.activity(minutes=5)["model"] == client.model == decision.model
+    client.ready()
+    assert client.forget("eve/😀\n") == 1
+    with pytest.raises(UnknownUserError):
+        client.user("eve/😀\n")
+
+
+def test_many(client: lob.Client) -> None:
+    key = new_id()
+    decisions = client.decide_many(["a", {"user": "b", "allowed": ["milk"]}, {"user": "c", "id": key}])
+    assert [d.arm for d in decisions[1:2]] == ["milk"]
+    assert decisions[2].id == key
+    rewards = [(decisions[0].id, 1.0), {"decision": decisions[1].id, "reward": 2}, (new_id(), 0)]
+    assert client.record_many(rewards) == ["recorded", "recorded", "unknown decision"]
+    assert client.decide_many([]) == client.record_many([]) == []
+
+
+def test_errors_are_those_of_the_service(client: lob.Client, guarded: Running) -> None:
+    decision = client.decide("u")
+    client.record(decision.id, 1)
+    cases: list[tuple[type[Exception], Any]] = [
+        (UnknownArmError, lambda: client.decide("u", allowed=["tee"])),
+        (InvalidRequestError, lambda: client.decide("")),
+        (InvalidRequestError, lambda: client.explain("x" * 300)),
+        (IdConflictError, lambda: client.decide("other", id=decision.id)),
+        (UnknownDecisionError, lambda: client.record("no", 1)),
+        (RewardConflictError, lambda: client.record(decision.id, 2)),
+        (LobInputError, lambda: client.record(decision.id, float("nan"))),
+        (LobInputError, lambda: client.record(decision.id, "one")),  # type: ignore[arg-type]
+        (LobInputError, lambda: client.decide("u", allowed="tea")),
+        (LobInputError, lambda: lob.Client("127.0.0.1:80")),
+        (LobInputError, lambda: lob.Client("http://127.0.0.1", retries=-1)),
+        (UnauthorizedError, lambda: lob.Client(guarded.url).model),
+        (ForbiddenError, lambda: lob.Client(guarded.url, KEYS["LOB_API_KEY"]).model),
+        (ForbiddenError, lambda: list(lob.Client(guarded.url, KEYS["LOB_API_KEY"]).log())),
+    ]
+    for kind, call in cases:
+        with pytest.raises(kind) as caught:
+            call()
+        assert isinstance(caught.value, lob.LobError)
+
+
+def test_unknown_codes_are_kept() -> None:
+    assert error_of("new_code", "x").code == "new_code"
+    assert type(error_of("new_code", "x")) is ServiceError
+    assert error_of("invalid_user", "x").code == "invalid_user"
+
+
+def test_threads_share_a_client(client: lob.Client) -> None:
+    def play(user: str) -> str:
+        return client.record(client.decide(user).id, 1.0)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(play, ["shared"] * 100)) == {"recorded"}
+    assert client.user("shared")["plays"] == 100
+
+
+@contextmanager
+def unreliable(target: tuple[str, int], cut: int) -> Iterator[str]:
+    """Pass connections on to ``target``; the first ``cut`` answers are lost on their way."""
+    lost = 0
+
+    def pass_on(source: socket.socket) -> None:
+        nonlocal lost
+        with source, socket.create_connection(target) as there:
+            while data := source.recv(65536):
+                there.sendall(data)
+                answer = there.recv(65536)
+                if lost < cut:
+                    lost += 1
+                    return
+                source.sendall(answer)
+
+    def accept() -> None:
+        while True:
+            try:
+                source, _ = listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=pass_on, args=(source,), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=accept, daemon=True).start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def test_lost_answers_count_once(guarded: Running, client: lob.Client) -> None:
+    host, port = guarded.url.removeprefix("http://").split(":")
+    before = len(list(client.log()))
+    with unreliable((host, int(port)), cut=2) as url, lob.Client(url, KEYS["LOB_API_KEY"]) as far:
+        decision = far.decide("far away")
+        assert far.decide("far away", id=decision.id) == decision
+    with unreliable((host, int(port)), cut=1) as url, lob.Client(url, KEYS["LOB_API_KEY"]) as far:
+        assert far.record(decision.id, 3.0) == "already recorded"  # the first time came through
+    assert client.user("far away")["plays"] == 1
+    assert len(list(client.log())) == before + 1
+
+
+def test_it_gives_up(guarded: Running) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+        began = time.monotonic()
+        with lob.Client(url, timeout=0.1, retries=1) as client, pytest.raises(StoreUnavailableError):
+            client.decide("u")
+        assert time.monotonic() - began < 5
+    with lob.Client(url, retries=0) as client, pytest.raises(StoreUnavailableError, match="answer"):
+        client.ready()
+
+
+def test_a_server_that_is_away_for_a_moment(tmp_path: Path) -> None:
+    with running(tmp_path) as first:
+        port = first.url.rpartition(":")[2]
+        client = lob.Client(first.url, retries=30)
+        decision = client.decide("ada")
+    with ThreadPoolExecutor(1) as pool, client:
+        later = pool.submit(client.record, decision.id, 1.0)
+        with running(tmp_path, "--port", port):
+            assert later.result() == "recorded"
