@@ -1,6 +1,7 @@
 """A real PostgreSQL for the tests, and every kind of store by its URL."""
 
 import itertools
+import signal
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -37,6 +38,13 @@ class Postgres:
         """Start it again."""
         self.server.ensure_postgres_running()
 
+    def quit(self) -> None:
+        """Stop it without writing anything, and remove it."""
+        process = self.server.get_postmaster_info().process
+        process.send_signal(signal.SIGQUIT)
+        process.wait()
+        self.server.cleanup()
+
     def new_url(self) -> str:
         """Return the URL of a new, empty database."""
         name = f"test{next(self._numbers)}"
@@ -52,7 +60,7 @@ def postgres() -> Iterator[Postgres]:
     )
     server = Postgres(tempfile.mkdtemp(prefix="lobpg"))
     yield server
-    server.server.cleanup()
+    server.quit()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -157,8 +157,8 @@ def test_a_lost_commit_is_tried_again_and_counts_once(
 ) -> None:
     """The connection dies after the commit, before its answer."""
     service = make_service(policy)
-    monkeypatch.setattr(service.store._access, "_pauses", access.PAUSES)
-    lost = service.store._access._lost[0]
+    monkeypatch.setattr(service.store, "_pauses", access.PAUSES)
+    lost = service.store._lost[0]
     once = [True]
     commit = service.store.engine.dialect.do_commit
 

@@ -25,6 +25,11 @@ in a worker thread never raises, and ``call.result()`` returns a list or raises.
 subclasses of `LobError` with a ``code``; see `lobandits.service.errors`.
 """
 
+try:
+    import sqlalchemy  # noqa: F401
+except ImportError as error:
+    raise ImportError("a service needs more packages: pip install 'lobandits[service]'") from error
+
 from lobandits.service.calls import Decision, DecisionCall, RewardCall
 from lobandits.service.checks import new_id
 from lobandits.service.decisions import DecisionService

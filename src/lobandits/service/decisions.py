@@ -1,7 +1,6 @@
 """DecisionService: durable decisions and rewards for any number of users, in process."""
 
-import logging
-import time
+import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from typing import Any, TypeVar
@@ -9,11 +8,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from lobandits._checks import real
-from lobandits.errors import LobInputError
 from lobandits.policies import Policy
 from lobandits.service import reports
 from lobandits.service.calls import Call, Decision, DecisionCall, RewardCall
-from lobandits.service.checks import check_decision, check_user
+from lobandits.service.checks import check_decision, check_reward, check_user
+from lobandits.service.current import CurrentModel
 from lobandits.service.errors import (
     DecisionExpiredError,
     RewardConflictError,
@@ -24,22 +23,14 @@ from lobandits.service.errors import (
 from lobandits.service.expiry import overdue
 from lobandits.service.group import GroupCommit
 from lobandits.service.log import LogRow, log_rows
-from lobandits.service.model import Model, encoded
+from lobandits.service.model import encoded
+from lobandits.service.store.erasure import forget
+from lobandits.service.store.queries import drop_activity, user_statistics
 from lobandits.service.store.store import Store, open_store
-from lobandits.service.work import (
-    CONFLICT,
-    EXPIRED,
-    RECORDED,
-    UNKNOWN,
-    Names,
-    microseconds,
-    work_on,
-)
+from lobandits.service.work import CONFLICT, EXPIRED, RECORDED, UNKNOWN, microseconds, work_on
 
 T = TypeVar("T")
-logger = logging.getLogger(__name__)
 
-POLL_SECONDS = 1.0
 KEEP_MINUTES = 30 * 24 * 60
 
 
@@ -93,35 +84,29 @@ class DecisionService:
         seed: int | None = None,
     ) -> None:
         self.reward_wait = None if reward_wait is None else real("reward_wait", reward_wait)
-        self.default_reward = real("default_reward", default_reward)
-        text = None if policy is None else encoded(policy)
+        self.default_reward = check_reward(default_reward)
+        if policy is not None:
+            encoded(policy)  # refuse it before a store is opened
         self.store = open_store(store) if isinstance(store, str) else store
-        self._rng = np.random.default_rng(seed)
-        self._writer = int(np.random.default_rng().integers(1, 2**31))
-        self._group = GroupCommit(self.run)
-        self._names = Names(self.store)
         try:
-            if policy is not None and text is not None:
-                self.store.put_model(text[0], text[1], policy.arms, microseconds())
-            version = self.store.newest_version()
-            if not version:
-                raise LobInputError("the store has no model yet; give a policy")
-            self._model = self._load(version)
+            self._current = CurrentModel(self.store, policy)
         except BaseException:
             if isinstance(store, str):
                 self.store.close()
             raise
-        self._looked = time.monotonic()
+        self._rng = np.random.default_rng(seed)
+        self._writer = secrets.randbelow(2**31)
+        self._group = GroupCommit(self.run)
 
     @property
     def model(self) -> str:
         """The name of the model that decides now."""
-        return self._model.name
+        return self._current.model.name
 
     @property
     def policy(self) -> Policy:
         """The policy that decides now."""
-        return self._model.policy
+        return self._current.model.policy
 
     def decide(
         self,
@@ -197,8 +182,9 @@ class DecisionService:
         it), run many together in one thread, and ask each for its ``result()``.
         """
         try:
-            self._follow()
-            work_on(self.store, self._model, self._names, self._rng, self._writer, calls)
+            self._current.follow()
+            model, names = self._current.model, self._current.names
+            work_on(self.store, model, names, self._rng, self._writer, calls)
         except Exception as error:
             _fail(calls, error)
         except BaseException:
@@ -215,27 +201,27 @@ class DecisionService:
         UnknownUserError
             If no decision was made for the user.
         """
-        return reports.user_report(self._names, self._model, user, self._statistics(user))
+        return reports.user_report(self._current, user, self._statistics(user))
 
     def explain(self, user: str) -> dict[str, Any]:
         """Return `user`, with the state posterior and what speaks for each arm, as plain data."""
         statistics = self._statistics(user)
-        report = reports.user_report(self._names, self._model, user, statistics)
-        return report | reports.explanation(self._model, user, statistics)
+        report = reports.user_report(self._current, user, statistics)
+        return report | reports.explanation(self._current.model, statistics)
 
     def forget(self, user: str) -> int:
         """Delete a user's statistics and decisions; return how many decisions.
 
         Rewards of these decisions are unknown from then on.
         """
-        return self.store.forget(check_user(user))
+        return forget(self.store, check_user(user))
 
     def log(self, after: int = 0, page: int = 10_000) -> Iterator[LogRow]:
         """Yield the decisions numbered above ``after``, in the order in which they were stored.
 
         Pages are short reads of their own, so an export of any length blocks nobody.
         """
-        return log_rows(self.store, self._names, after, page)
+        return log_rows(self.store, self._current.names, after, page)
 
     def put_model(self, policy: Policy) -> str:
         """Serve another policy from now on; return the name of its model.
@@ -243,16 +229,11 @@ class DecisionService:
         Statistics belong to arms' names: arms may be added, removed and reordered. Other
         processes follow within a second. Decisions of earlier models accept rewards as before.
         """
-        text, content = encoded(policy)
-        self.store.put_model(text, content, policy.arms, microseconds())
-        return self.reload()
+        return self._current.put(policy)
 
     def reload(self) -> str:
         """Serve the newest model of the store; return its name."""
-        version = self.store.newest_version()
-        if version != self._model.version:
-            self._model = self._load(version)
-        return self._model.name
+        return self._current.reload()
 
     def expire(self) -> int:
         """Give the default reward to decisions that waited too long; return how many.
@@ -261,7 +242,7 @@ class DecisionService:
         refused as expired. Also forgets the activity of minutes more than 30 days ago.
         """
         now = microseconds()
-        self.store.drop_activity(now // 60_000_000 - KEEP_MINUTES)
+        drop_activity(self.store, now // 60_000_000 - KEEP_MINUTES)
         if self.reward_wait is None:
             return 0
         late = now - int(self.reward_wait * 1e6)
@@ -281,7 +262,7 @@ class DecisionService:
         sample
             How many of the last decisions' users to look at, for how sure their states are.
         """
-        return reports.activity(self.store, self._model, microseconds(), minutes, sample)
+        return reports.activity(self.store, self._current.model, microseconds(), minutes, sample)
 
     def ready(self) -> None:
         """Return if the store answers, else raise `StoreUnavailableError`."""
@@ -304,27 +285,8 @@ class DecisionService:
         self._group.submit(call)
         return call.result()
 
-    def _follow(self) -> None:
-        """Look for a newer model, at most once a second."""
-        now = time.monotonic()
-        if now - self._looked > POLL_SECONDS:
-            self._looked = now
-            try:
-                self.reload()
-            except LobInputError as error:  # made by a newer lobandits
-                logger.error("going on with model %s: %s", self.model, error)
-
-    def _load(self, version: int) -> Model:
-        model = Model(self.store.model(version), self.store.arms())
-        self._names.add(model)
-        policy = model.policy
-        state = policy.new_state(1)  # compiles, so that no caller waits for it
-        policy.decide(state, policy.draw(np.random.default_rng(0), (1,)))
-        policy.propensities(state)
-        return model
-
     def _statistics(self, user: str) -> dict[int, tuple[int, float]]:
-        found = self.store.statistics(check_user(user))
+        found = user_statistics(self.store, check_user(user))
         if found is None:
             raise UnknownUserError(f"no decision was made for the user {user!r:.80}")
         return found

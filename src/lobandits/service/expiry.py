@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from lobandits.service.store.queries import raise_mark, read_mark, read_waiting
 from lobandits.service.store.store import Store
 
 PAGE = 2000
@@ -16,9 +17,9 @@ def overdue(store: Store, late: int) -> Iterator[list[bytes]]:
     looked at about once. It is moved after the consumer has dealt with the pages; any number
     of processes may do this at once.
     """
-    start = mark = after = store.mark(MARK)
+    start = mark = after = read_mark(store, MARK)
     settled = True
-    while rows := store.waiting(after, PAGE):
+    while rows := read_waiting(store, after, PAGE):
         old = [row for row in rows if row.time < late]
         ids = [row.id for row in old if not row.rewarded]
         if ids:
@@ -30,4 +31,4 @@ def overdue(store: Store, late: int) -> Iterator[list[bytes]]:
             break
         after = rows[-1].number
     if mark > start:
-        store.raise_mark(MARK, mark)
+        raise_mark(store, MARK, mark)

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from lobandits.service.names import Names
+from lobandits.service.store.queries import read_log
 from lobandits.service.store.store import Store
-from lobandits.service.work import Names
 
 
 class LogRow(NamedTuple):
@@ -42,7 +43,7 @@ class LogRow(NamedTuple):
 
 def log_rows(store: Store, names: Names, after: int, page: int) -> Iterator[LogRow]:
     """Yield the decisions numbered above ``after``, a page at a time."""
-    while rows := store.log(after, page):
+    while rows := read_log(store, after, page):
         for row in rows:
             yield LogRow(
                 number=row.number,

@@ -11,10 +11,11 @@ from lobandits._checks import FloatArray
 from lobandits.policies import MTS, OrderPolicy, Policy, State
 from lobandits.policies.mts import log_posterior
 from lobandits.projection import projection_losses
+from lobandits.service.current import CurrentModel
 from lobandits.service.deciding import table_of
 from lobandits.service.model import Model, state_of
+from lobandits.service.store.queries import read_activity, read_statistics, recent_users
 from lobandits.service.store.store import Store
-from lobandits.service.work import Names
 
 
 def state_posterior(policy: Policy, state: State) -> FloatArray | None:
@@ -40,9 +41,10 @@ def state_posterior(policy: Policy, state: State) -> FloatArray | None:
 
 
 def user_report(
-    names: Names, model: Model, user: str, statistics: Mapping[int, tuple[int, float]]
+    current: CurrentModel, user: str, statistics: Mapping[int, tuple[int, float]]
 ) -> dict[str, Any]:
     """Return plays and means of the model's arms, and of other arms that were played."""
+    model, names = current.model, current.names
     numbers = dict.fromkeys([*model.ids, *statistics])
     cells = {names.arm(number): statistics.get(number, (0, 0.0)) for number in numbers}
     return {
@@ -55,9 +57,7 @@ def user_report(
     }
 
 
-def explanation(
-    model: Model, user: str, statistics: Mapping[int, tuple[int, float]]
-) -> dict[str, Any]:
+def explanation(model: Model, statistics: Mapping[int, tuple[int, float]]) -> dict[str, Any]:
     """Return what `Policy.explain` says, with the state posterior; None is no finite number."""
     policy = model.policy
     cells = [statistics.get(number, (0, 0.0)) for number in model.ids]
@@ -88,7 +88,7 @@ def activity(store: Store, model: Model, now: int, minutes: int, sample: int) ->
         arm: {"decisions": [0] * minutes, "rewards": [0] * minutes, "total": [0.0] * minutes}
         for arm in model.policy.arms
     }
-    for minute, arm, decided, rewarded, total in store.activity(first):
+    for minute, arm, decided, rewarded, total in read_activity(store, first):
         if minute <= last:
             series = arms.setdefault(
                 arm,
@@ -126,10 +126,10 @@ def certainty(store: Store, model: Model, sample: int) -> dict[str, Any]:
 
     For policies that know no states it is the chance of the most likely arm.
     """
-    users = store.recent_users(sample)
+    users = recent_users(store, sample)
     if not users:
         return {"of": "state", "users": 0, "chances": []}
-    table = table_of(model, users, store.read_statistics(users))
+    table = table_of(model, users, read_statistics(store, users))
     state = state_of(model.policy, table.counts, table.sums)
     posterior = state_posterior(model.policy, state)
     odds = model.policy.propensities(state) if posterior is None else posterior

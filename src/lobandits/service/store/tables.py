@@ -29,7 +29,8 @@ from lobandits.errors import LobInputError
 
 metadata = MetaData()
 Number = BigInteger().with_variant(Integer, "sqlite")  # SQLite's own row number, if a key
-ROOM = {"fillfactor": 70}  # PostgreSQL: rows are updated beside their old version
+ROOM = {"fillfactor": 70}  # PostgreSQL: room for updated rows beside their old version
+DOUBLE_ROOM = {"fillfactor": 50}  # where every row is updated once
 
 
 def _key(name: str) -> Column[int]:
@@ -85,7 +86,7 @@ decisions = Table(
     Column("reward", Double),
     Column("rewarded", BigInteger),  # when it was reported; null: never, or the default reward
     sqlite_autoincrement=True,  # no number twice: exports continue after a number
-    postgresql_with=ROOM,
+    postgresql_with=DOUBLE_ROOM,
 )
 # For erasure. In SQLite it would cost a quarter of every decision, and a scan is quick there.
 Index("decisions_of_user", decisions.c.user_id).ddl_if(dialect="postgresql")
