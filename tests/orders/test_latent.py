@@ -313,3 +313,26 @@ def test_the_printed_form_tells_states_apart(data: st.DataObject) -> None:
         PartialOrder.from_relations(5, data.draw(naive.acyclic_pairs(5))) for _ in range(2)
     )
     assert (str(first) == str(second)) == (first == second)
+
+
+@given(st.data())
+def test_only_some_arms_keep_their_relations(data: st.DataObject) -> None:
+    k = data.draw(st.integers(1, 6))
+    states = data.draw(st.lists(naive.acyclic_pairs(k), min_size=1, max_size=3))
+    some = data.draw(st.lists(st.integers(0, k - 1), min_size=1, unique=True))
+    orders = quietly(k, states).only(some)
+    assert orders.arms == tuple(str(arm) for arm in some)
+    for s, pairs in enumerate(states):
+        above = naive.closure(pairs)
+        expected = [[(a, b) in above for b in some] for a in some]
+        np.testing.assert_array_equal(orders.precedes[s], expected)
+    assert orders == quietly(k, states).only([str(arm) for arm in some])
+    assert pickled(orders) == orders
+    assert not orders.precedes.flags.writeable
+    assert orders.precedes.flags.c_contiguous
+
+
+@pytest.mark.parametrize("arms", [[], ["a", "a"], ["d"], [3], "a", None])
+def test_only_refuses_what_are_no_arms(arms: Any) -> None:
+    with pytest.raises(LobInputError):
+        LatentOrders.from_rankings([ABC], arms=ABC).only(arms)

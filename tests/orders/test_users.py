@@ -56,6 +56,9 @@ def test_stacked_orders_of_any_kind(data: st.DataObject, state: Any) -> None:
     taken = orders.take(chosen)
     check_against(taken, [users[u] for u in chosen])
     assert taken == UserOrders.stack([users[u] for u in chosen])
+    k = orders.n_arms
+    some = data.draw(st.lists(st.integers(0, k - 1), min_size=1, unique=True))
+    check_against(orders.only(some), [user.only(some) for user in users])
     again = pickle.loads(pickle.dumps(orders))
     check_against(again, users)
     assert again == orders
