@@ -30,6 +30,10 @@ def policy() -> Policy:
     return lob.LobTS(lob.LatentOrders.from_rankings(rankings), sigma=1.0)
 
 
+def _name(user: int) -> str:
+    return f"user-{user:010d}"
+
+
 def in_process(folder: str, seconds: float) -> Iterator[Row]:
     """Yield pairs per second from many threads, and decisions per second in batches."""
     with DecisionService(policy(), f"sqlite:///{folder}/process.db") as service:
@@ -46,7 +50,7 @@ def _pairs(service: DecisionService, seconds: float) -> float:
     def play(thread: int) -> None:
         rng = np.random.default_rng(thread)
         while time.perf_counter() < began + seconds:
-            decision = service.decide(f"u{rng.integers(10_000)}")
+            decision = service.decide(_name(int(rng.integers(10_000))))
             service.record(decision.id, 0.5)
             done[thread] += 1
 
@@ -60,7 +64,7 @@ def _pairs(service: DecisionService, seconds: float) -> float:
 
 def _batches(service: DecisionService, seconds: float) -> float:
     rng = np.random.default_rng(0)
-    batches = [[f"u{u}" for u in rng.integers(10_000, size=BATCH)] for _ in range(50)]
+    batches = [[_name(u) for u in rng.integers(10_000, size=BATCH)] for _ in range(50)]
     began, done = time.perf_counter(), 0
     while time.perf_counter() < began + seconds:
         done += len(service.decide_many(batches[done // BATCH % len(batches)]))
@@ -92,7 +96,7 @@ def stored_users(folder: str, n_users: int) -> Iterator[Row]:
 def _fill(service: DecisionService, first: int, last: int) -> None:
     """Decide once for each new user, and record the reward."""
     for start in range(first, last, BATCH):
-        made = service.decide_many([f"u{u}" for u in range(start, min(start + BATCH, last))])
+        made = service.decide_many([_name(u) for u in range(start, min(start + BATCH, last))])
         service.record_many([(decision.id, 0.5) for decision in made])
 
 
@@ -101,7 +105,7 @@ def _probe(service: DecisionService, n_users: int) -> list[float]:
     times = []
     for user in np.random.default_rng(n_users).integers(n_users, size=PROBES):
         began = time.perf_counter()
-        decision = service.decide(f"u{user}")
+        decision = service.decide(_name(user))
         service.record(decision.id, 0.5)
         times.append(time.perf_counter() - began)
     return times
