@@ -254,6 +254,9 @@ def test_activity_adds_up(service: DecisionService) -> None:
     assert sum(s["decisions"][-1] for s in report["arms"].values()) == report["decisions"][-1]
     assert report["certainty"]["of"] == "state"
     assert report["certainty"]["users"] == 30
+    for wrong in (0, 10**9, 1.5):
+        with pytest.raises(LobInputError, match="minutes must be"):
+            service.activity(wrong)  # type: ignore[arg-type]
 
 
 def test_default_rewards(make_service: MakeService, policy: lob.LobTS) -> None:

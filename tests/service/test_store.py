@@ -2,6 +2,7 @@
 
 import sqlite3
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,19 @@ def test_postgresql_stopped_and_started(postgres: Postgres, policy: lob.LobTS) -
         assert service.record(decision.id, 1.0) == "recorded"
         assert service.decide("a").model == service.model
         assert len(list(service.log())) == 2
+
+
+def test_connections_to_postgresql_are_bounded(
+    postgres: Postgres, policy: lob.LobTS, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "BUSY_SECONDS", 0.05)
+    with DecisionService(policy, postgres.new_url()) as service, ExitStack() as held:
+        for _ in range(10):
+            held.enter_context(service.store.read())
+        with pytest.raises(StoreUnavailableError):
+            service.decide("a")
+        held.close()
+        assert service.decide("a").model == service.model
 
 
 def test_a_lost_commit_is_tried_again_and_counts_once(

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from lobandits._checks import real
+from lobandits._checks import not_negative, whole
+from lobandits.errors import LobError
 from lobandits.policies import Policy
 from lobandits.service import reports
 from lobandits.service.calls import Call, Decision, DecisionCall, RewardCall
@@ -83,7 +84,7 @@ class DecisionService:
         default_reward: float = 0.0,
         seed: int | None = None,
     ) -> None:
-        self.reward_wait = None if reward_wait is None else real("reward_wait", reward_wait)
+        self.reward_wait = None if reward_wait is None else not_negative("reward_wait", reward_wait)
         self.default_reward = check_reward(default_reward)
         if policy is not None:
             encoded(policy)  # refuse it before a store is opened
@@ -262,6 +263,8 @@ class DecisionService:
         sample
             How many of the last decisions' users to look at, for how sure their states are.
         """
+        minutes = whole("minutes", minutes, most=KEEP_MINUTES)
+        sample = whole("sample", sample, most=10_000)
         return reports.activity(self.store, self._current.model, microseconds(), minutes, sample)
 
     def ready(self) -> None:
@@ -295,6 +298,6 @@ class DecisionService:
 def _fail(calls: Iterable[Call[Any]], error: Exception) -> None:
     for call in calls:
         if not call.done:
-            mine = copy(error)  # each thread raises its own
+            mine = copy(error) if isinstance(error, LobError) else error  # each thread its own
             mine.__cause__ = error.__cause__
             call.fail(mine)

@@ -84,39 +84,28 @@ def activity(store: Store, model: Model, now: int, minutes: int, sample: int) ->
     """Return decisions and rewards of each minute and arm, and how sure the states are."""
     last = now // 60_000_000
     first = last - minutes + 1
-    arms: dict[str, dict[str, list[Any]]] = {
-        arm: {"decisions": [0] * minutes, "rewards": [0] * minutes, "total": [0.0] * minutes}
-        for arm in model.policy.arms
-    }
-    for minute, arm, decided, rewarded, total in read_activity(store, first):
-        if minute <= last:
-            series = arms.setdefault(
-                arm,
-                {"decisions": [0] * minutes, "rewards": [0] * minutes, "total": [0.0] * minutes},
-            )
-            series["decisions"][minute - first] = decided
-            series["rewards"][minute - first] = rewarded
-            series["total"][minute - first] = total
-    decisions = np.sum([series["decisions"] for series in arms.values()], axis=0)
-    rewards = np.sum([series["rewards"] for series in arms.values()], axis=0)
-    for series in arms.values():
-        totals = series.pop("total")
-        series["share"] = [
-            n / all_ if all_ else None
-            for n, all_ in zip(series["decisions"], decisions.tolist(), strict=True)
-        ]
-        series["mean"] = [
-            total / n if n else None for n, total in zip(series["rewards"], totals, strict=True)
-        ]
+    found = [row for row in read_activity(store, first) if row[0] <= last]
+    arms = list(dict.fromkeys([*model.policy.arms, *(row[1] for row in found)]))
+    decisions, rewards, totals = np.zeros((3, len(arms), minutes))
+    for minute, arm, *sums in found:
+        cell = arms.index(arm), minute - first
+        decisions[cell], rewards[cell], totals[cell] = sums
+    shares, means = _ratios(decisions, decisions.sum(axis=0)), _ratios(totals, rewards)
+    times = [datetime.fromtimestamp(60 * minute, UTC) for minute in range(first, last + 1)]
     return {
         "model": model.name,
-        "minutes": [
-            datetime.fromtimestamp(60 * minute, UTC).isoformat()
-            for minute in range(first, last + 1)
-        ],
-        "decisions": decisions.tolist(),
-        "rewards": rewards.tolist(),
-        "arms": arms,
+        "minutes": [time.isoformat() for time in times],
+        "decisions": _whole(decisions.sum(axis=0)),
+        "rewards": _whole(rewards.sum(axis=0)),
+        "arms": {
+            arm: {
+                "decisions": _whole(decisions[i]),
+                "rewards": _whole(rewards[i]),
+                "share": shares[i],
+                "mean": means[i],
+            }
+            for i, arm in enumerate(arms)
+        },
         "certainty": certainty(store, model, sample),
     }
 
@@ -126,18 +115,28 @@ def certainty(store: Store, model: Model, sample: int) -> dict[str, Any]:
 
     For policies that know no states it is the chance of the most likely arm.
     """
+    policy = model.policy
+    of = "state" if isinstance(policy, MTS | OrderPolicy) else "arm"
     users = recent_users(store, sample)
-    if not users:
-        return {"of": "state", "users": 0, "chances": []}
-    table = table_of(model, users, read_statistics(store, users))
-    state = state_of(model.policy, table.counts, table.sums)
-    posterior = state_posterior(model.policy, state)
-    odds = model.policy.propensities(state) if posterior is None else posterior
-    return {
-        "of": "arm" if posterior is None else "state",
-        "users": len(users),
-        "chances": odds.max(axis=1).tolist(),
-    }
+    chances: list[float] = []
+    if users:
+        table = table_of(model, users, read_statistics(store, users))
+        state = state_of(policy, table.counts, table.sums)
+        posterior = state_posterior(policy, state)
+        odds = policy.propensities(state) if posterior is None else posterior
+        chances = odds.max(axis=1).tolist()
+    return {"of": of, "users": len(users), "chances": chances}
+
+
+def _whole(numbers: FloatArray) -> list[int]:
+    counts: list[int] = numbers.astype(np.int64).tolist()
+    return counts
+
+
+def _ratios(parts: FloatArray, wholes: FloatArray) -> list[list[float | None]]:
+    """Return parts / wholes, None where the whole is 0."""
+    safe = np.where(wholes > 0, wholes, np.nan)
+    return [[None if math.isnan(x) else x for x in row] for row in (parts / safe).tolist()]
 
 
 def _finite(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,15 +3,17 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from lobandits.service.errors import StoreUnavailableError
 from lobandits.service.store.engine import WRITE
 
 PAUSES = (0.0, 0.05, 0.2)  # seconds before each further try; SQLite itself waits while busy
+TOO_LONG = ("57014", "55P03")  # PostgreSQL's codes: a statement, or the wait for a lock
 UNAVAILABLE = "the store is not available or too busy; try again later"
 
 T = TypeVar("T")
@@ -34,7 +36,7 @@ class Access:
             with self.engine.connect() as connection, connection.begin():
                 yield connection
         except Exception as error:
-            raise self._translated(error) from error
+            self._raise(error)
 
     def write(self, work: Callable[[Connection, bool], T]) -> T:
         """Return ``work(connection, again)`` after its commit; all or nothing is written.
@@ -52,10 +54,8 @@ class Access:
             try:
                 return self._try(work, again)
             except Exception as error:
-                lost = isinstance(_driver_error(error), self._lost)
-                race = isinstance(_driver_error(error), self._race)
-                if pause is None or not (lost or race):
-                    raise self._translated(error) from error
+                if pause is None or not self._may_pass(error):
+                    self._raise(error)
                 time.sleep(pause)
                 again = True
         raise AssertionError
@@ -70,10 +70,16 @@ class Access:
                     connection.invalidate()
                 raise
 
-    def _translated(self, error: Exception) -> Exception:
-        if isinstance(_driver_error(error), self._lost):
-            return StoreUnavailableError(UNAVAILABLE)
-        return error
+    def _may_pass(self, error: Exception) -> bool:
+        """Whether another try may succeed: the connection was lost, or two processes met."""
+        cause = _driver_error(error)
+        took_long = getattr(cause, "sqlstate", None) in TOO_LONG
+        return isinstance(cause, (*self._lost, self._race)) and not took_long
+
+    def _raise(self, error: Exception) -> NoReturn:
+        if isinstance(_driver_error(error), (*self._lost, NoConnectionError)):
+            raise StoreUnavailableError(UNAVAILABLE) from error
+        raise error
 
 
 def _driver_error(error: Exception) -> BaseException | None:

@@ -71,6 +71,7 @@ def _postgresql(url: URL) -> Engine:
         connect_args={"connect_timeout": CONNECT_SECONDS},
         pool_pre_ping=True,
         pool_size=4,
-        max_overflow=-1,
+        max_overflow=6,
+        pool_timeout=BUSY_SECONDS,
         isolation_level="READ COMMITTED",
     )

@@ -21,8 +21,9 @@ def forget(store: Store, user: str) -> int:
         # adds are there before they are deleted.
         new = and_(decisions.number > last, decisions.user_id == number)
         gone = connection.execute(delete(tables.decisions).where(new)).rowcount
-        for key in old:
-            connection.execute(delete(tables.decisions).where(decisions.number == key))
+        if old:
+            one = "DELETE FROM decisions WHERE number = ?"
+            connection.exec_driver_sql(one, [(key,) for key in old])
         connection.execute(delete(tables.statistics).where(statistics.user_id == number))
         connection.execute(delete(tables.users).where(users.id == number))
         return gone + len(old)
@@ -31,7 +32,7 @@ def forget(store: Store, user: str) -> int:
 
 
 def _scan(connection: Connection, user_id: int | None) -> tuple[list[int], int]:
-    """Return the user's decisions up to some number, and that number; (), 0 with an index.
+    """Return the user's decisions up to some number, and that number; none where an index exists.
 
     SQLite has no index of users' decisions, so that decisions are quick. It is scanned before
     the lock of the one writer is taken; then only what came since must be.

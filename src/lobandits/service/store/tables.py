@@ -138,7 +138,9 @@ def migrate(connection: Connection, steps: tuple[Callable[[Connection], None], .
     LobInputError
         If a newer lobandits has written the store.
     """
-    if connection.dialect.name == "postgresql":  # one process at a time
+    if connection.dialect.name == "postgresql":  # one process at a time, however long it takes
+        connection.execute(text("SET LOCAL statement_timeout = 0"))
+        connection.execute(text("SET LOCAL lock_timeout = 0"))
         connection.execute(text("SELECT pg_advisory_xact_lock(6071923)"))
     if not inspect(connection).has_table("meta"):
         meta.create(connection)
