@@ -39,6 +39,9 @@ if TYPE_CHECKING:
         DecisionService,
         open_store,
     )
+    from lobandits.service.client import (
+        Client,
+    )
     from lobandits.simulation import (
         FixedProblems,
         Problems,
@@ -89,6 +92,7 @@ _HOMES = {
         "DecisionService",
         "open_store",
     ),
+    "lobandits.service.client": ("Client",),
     "lobandits.simulation": (
         "FixedProblems",
         "Problems",
@@ -115,6 +119,7 @@ __all__ = [
     "TS",
     "UCB",
     "Agent",
+    "Client",
     "Decision",
     "DecisionService",
     "FixedProblems",

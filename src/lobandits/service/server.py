@@ -16,6 +16,7 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp
 
+from lobandits._checks import whole
 from lobandits.errors import LobError
 from lobandits.service.logs import LOG
 
@@ -70,14 +71,19 @@ def handling(handler: Handler) -> Iterator[None]:
 
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket bound to ``host`` and ``port``; port 0 takes a free one."""
+    whole("port", port, least=0, most=65535)  # getaddrinfo takes what is left of a larger one
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
+        family, kind, protocol, _, place = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         listener = socket.socket(family, kind, protocol)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-    except (OSError, OverflowError) as error:
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(place)
+        except BaseException:
+            listener.close()
+            raise
+    except OSError as error:
         raise LobError(f"cannot listen on {host}, port {port}: {error}") from error
     return listener
 

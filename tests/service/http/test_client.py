@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,8 @@ def test_it_has_the_methods_of_the_service() -> None:
 def test_a_day_in_its_life(client: lob.Client) -> None:
     decision = client.decide("eve/😀\n", allowed=iter(["tea", "milk"]))
     assert decision.arm in ("tea", "milk")
-    assert client.record(decision.id, np.float32(0.5)) == "recorded"
+    half: Any = np.float32(0.5)
+    assert client.record(decision.id, half) == "recorded"
     assert client.record(decision.id, 0.5) == "already recorded"
     assert client.user("eve/😀\n")["arms"][decision.arm] == {"plays": 1, "mean": 0.5}
     assert {row["arm"] for row in client.explain("eve/😀\n")["why"]} == set(ARMS)
@@ -58,17 +59,25 @@ def test_a_day_in_its_life(client: lob.Client) -> None:
 
 def test_many(client: lob.Client) -> None:
     key = new_id()
-    decisions = client.decide_many(["a", {"user": "b", "allowed": ["milk"]}, {"user": "c", "id": key}])
+    decisions = client.decide_many(
+        ["a", {"user": "b", "allowed": ["milk"]}, {"user": "c", "id": key}]
+    )
     assert [d.arm for d in decisions[1:2]] == ["milk"]
     assert decisions[2].id == key
-    rewards = [(decisions[0].id, 1.0), {"decision": decisions[1].id, "reward": 2}, (new_id(), 0)]
+    rewards: list[Any] = [
+        (decisions[0].id, 1.0),
+        {"decision": decisions[1].id, "reward": 2},
+        (new_id(), 0),
+    ]
     assert client.record_many(rewards) == ["recorded", "recorded", "unknown decision"]
-    assert client.decide_many([]) == client.record_many([]) == []
+    assert client.decide_many([]) == []
+    assert client.record_many([]) == []
 
 
 def test_errors_are_those_of_the_service(client: lob.Client, guarded: Running) -> None:
     decision = client.decide("u")
     client.record(decision.id, 1)
+    nobody, decider = lob.Client(guarded.url), lob.Client(guarded.url, KEYS["LOB_API_KEY"])
     cases: list[tuple[type[Exception], Any]] = [
         (UnknownArmError, lambda: client.decide("u", allowed=["tee"])),
         (InvalidRequestError, lambda: client.decide("")),
@@ -78,17 +87,19 @@ def test_errors_are_those_of_the_service(client: lob.Client, guarded: Running) -
         (RewardConflictError, lambda: client.record(decision.id, 2)),
         (LobInputError, lambda: client.record(decision.id, float("nan"))),
         (LobInputError, lambda: client.record(decision.id, "one")),  # type: ignore[arg-type]
+        (LobInputError, lambda: client.record(decision.id, 1j)),  # type: ignore[arg-type]
         (LobInputError, lambda: client.decide("u", allowed="tea")),
         (LobInputError, lambda: lob.Client("127.0.0.1:80")),
         (LobInputError, lambda: lob.Client("http://127.0.0.1", retries=-1)),
-        (UnauthorizedError, lambda: lob.Client(guarded.url).model),
-        (ForbiddenError, lambda: lob.Client(guarded.url, KEYS["LOB_API_KEY"]).model),
-        (ForbiddenError, lambda: list(lob.Client(guarded.url, KEYS["LOB_API_KEY"]).log())),
+        (UnauthorizedError, lambda: nobody.model),
+        (ForbiddenError, lambda: decider.model),
+        (ForbiddenError, lambda: list(decider.log())),
     ]
-    for kind, call in cases:
-        with pytest.raises(kind) as caught:
-            call()
-        assert isinstance(caught.value, lob.LobError)
+    with nobody, decider:
+        for kind, call in cases:
+            with pytest.raises(kind) as caught:
+                call()
+            assert isinstance(caught.value, lob.LobError)
 
 
 def test_unknown_codes_are_kept() -> None:
@@ -109,26 +120,30 @@ def test_threads_share_a_client(client: lob.Client) -> None:
 @contextmanager
 def unreliable(target: tuple[str, int], cut: int) -> Iterator[str]:
     """Pass connections on to ``target``; the first ``cut`` answers are lost on their way."""
-    lost = 0
+    answers = 0
 
-    def pass_on(source: socket.socket) -> None:
-        nonlocal lost
-        with source, socket.create_connection(target) as there:
+    def ask(source: socket.socket, there: socket.socket) -> None:
+        with suppress(OSError):
             while data := source.recv(65536):
                 there.sendall(data)
-                answer = there.recv(65536)
-                if lost < cut:
-                    lost += 1
+            there.shutdown(socket.SHUT_WR)
+
+    def answer(source: socket.socket, there: socket.socket) -> None:
+        nonlocal answers
+        with source, there, suppress(OSError):
+            while data := there.recv(65536):
+                answers += 1
+                if answers <= cut:
+                    source.shutdown(socket.SHUT_RDWR)
                     return
-                source.sendall(answer)
+                source.sendall(data)
 
     def accept() -> None:
-        while True:
-            try:
-                source, _ = listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=pass_on, args=(source,), daemon=True).start()
+        with suppress(OSError):
+            while True:
+                ends = listener.accept()[0], socket.create_connection(target)
+                for pump in (ask, answer):
+                    threading.Thread(target=pump, args=ends, daemon=True).start()
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         threading.Thread(target=accept, daemon=True).start()
@@ -152,7 +167,10 @@ def test_it_gives_up(guarded: Running) -> None:
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         url = f"http://127.0.0.1:{deaf.getsockname()[1]}"
         began = time.monotonic()
-        with lob.Client(url, timeout=0.1, retries=1) as client, pytest.raises(StoreUnavailableError):
+        with (
+            lob.Client(url, timeout=0.1, retries=1) as client,
+            pytest.raises(StoreUnavailableError),
+        ):
             client.decide("u")
         assert time.monotonic() - began < 5
     with lob.Client(url, retries=0) as client, pytest.raises(StoreUnavailableError, match="answer"):

@@ -94,8 +94,7 @@ def test_a_worker_that_dies_is_replaced_and_none_outlives_its_parent(tmp_path: P
             break
         time.sleep(1)
     assert children[1] in now
-    server.process.kill()
-    server.process.wait()
+    assert server.end(signal.SIGKILL) == -signal.SIGKILL
     for _ in range(int(PATIENCE) * 10):
         if not any(_lives(child) for child in now):
             return

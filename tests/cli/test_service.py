@@ -1,0 +1,152 @@
+"""The commands of the service."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.service.http.running import ARMS, Running, running, write_orders
+from typer.testing import CliRunner
+
+import lobandits as lob
+from lobandits.cli import app, service
+from lobandits.service.load import load_test
+
+RUNNER = CliRunner()
+
+
+def lines(*words: str) -> list[str]:
+    """Return what a command printed, after it succeeded."""
+    result = RUNNER.invoke(app, list(words))
+    assert result.exit_code == 0, result.output
+    return result.output.splitlines()
+
+
+def refused(*words: str) -> str:
+    """Return the one line with which a command refused."""
+    result = RUNNER.invoke(app, list(words))
+    assert result.exit_code == 2, result.output
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'lob.db'}"
+
+
+def test_model(tmp_path: Path, store: str) -> None:
+    orders = str(write_orders(tmp_path))
+    assert "the store has no model yet" in refused("model", "show", "--store", store)
+    (line,) = lines("model", "put", "--orders", orders, "--store", store, "--sigma", "2")
+    assert line.startswith("model 1-")
+    assert "LobTS" in line
+    assert lines("model", "put", "--orders", orders, "--store", store, "--sigma", "2") == [line]
+    shown = lines("model", "show", "--store", store)
+    assert shown[:2] == [line, f"arms: {', '.join(ARMS)}"]
+    (other,) = lines("model", "put", "--orders", orders, "--store", store, "--policy", "ucb")
+    assert other.startswith("model 2-")
+    assert lines("model", "show", "--store", store)[0] == other
+
+
+def test_policies_that_need_means(tmp_path: Path, store: str) -> None:
+    orders = write_orders(tmp_path)
+    put = ("model", "put", "--store", store, "--orders", str(orders), "--policy")
+    assert "mts needs every state's means" in refused(*put, "mts")
+    (line,) = lines(*put, "mts(state_means=[[3, 2, 1], [1, 3, 2], [2, 1, 3]])")
+    assert "MTS" in line
+    assert "remembers more than counts" in refused(*put, "lobts(project_every=2)")
+    assert "unknown policy 'lobt'" in refused(*put, "lobt")
+
+
+def test_export(tmp_path: Path, store: str) -> None:
+    with lob.DecisionService(lob.UCB(2, sigma=1.0, arms=("a", "b")), store) as served:
+        decisions = served.decide_many([f"u{i}" for i in range(20)])
+        served.record_many([(decision.id, 1.5) for decision in decisions[:15]])
+    log = tmp_path / "log.ndjson"
+    assert lines("export", "--store", store, "--out", str(log)) == [f"log saved to {log}"]
+    rows = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [row["id"] for row in rows] == [decision.id for decision in decisions]
+    table = tmp_path / "log.parquet"
+    words = ("--format", "parquet", "--columns", "obp", "--after", str(rows[4]["number"]))
+    lines("export", "--store", store, "--out", str(table), *words)
+    found = pl.read_parquet(table)
+    assert found.columns == ["action", "arm", "reward", "pscore"]
+    assert (found.height, found["reward"].unique().to_list()) == (10, [1.5])
+
+
+def test_export_refuses(tmp_path: Path, store: str) -> None:
+    out = str(tmp_path / "log")
+    assert "no model yet" in refused("export", "--store", store, "--out", out)
+    assert "unknown --format 'csv'" in refused("export", "--out", out, "--format", "csv")
+    assert "unknown --columns 'all'" in refused("export", "--out", out, "--columns", "all")
+    nowhere = str(tmp_path / "no" / "log")
+    assert "does not exist" in refused("export", "--store", store, "--out", nowhere)
+    assert not Path(out).exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--host", "0.0.0.0"], "--host 0.0.0.0 can be reached from other machines"),
+        (["--policy", "mts"], "mts needs every state's means"),
+        (["--policy", "lobt"], "unknown policy 'lobt'; did you mean 'lobts'?"),
+        (["--store", "mysql://x"], "a store cannot be 'mysql'"),
+        (["--workers", "0"], "--workers must be a whole number of at least 1"),
+        (["--log-level", "loud"], "unknown --log-level 'loud'"),
+        (["--orders", "nowhere.json"], "cannot read nowhere.json"),
+        (["--port", "99999"], "port must be a whole number of at most 65535"),
+    ],
+)
+def test_serve_refuses(tmp_path: Path, store: str, options: list[str], message: str) -> None:
+    orders = str(write_orders(tmp_path))
+    assert message in refused("serve", "--orders", orders, "--store", store, *options)
+
+
+def test_a_port_that_is_taken(tmp_path: Path, store: str, server: Running) -> None:
+    orders, port = str(write_orders(tmp_path)), server.url.rpartition(":")[2]
+    found = refused("serve", "--orders", orders, "--store", store, "--port", port)
+    assert f"cannot listen on 127.0.0.1, port {port}" in found
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    with running(tmp_path_factory.mktemp("load")) as found:
+        yield found
+
+
+def test_load_test(server: Running) -> None:
+    found = lines("load-test", "--url", server.url, "--seconds", "0.5", "--clients", "4")
+    pairs = int(found[0].split()[0])
+    assert pairs > 0
+    assert found[0].endswith("pairs of a decision and its reward in 0.5 s")
+    assert found[3] == "0 errors"
+    with lob.Client(server.url) as client:
+        rows = list(client.log())
+    assert sum(row["reward"] is not None for row in rows) == pairs
+    assert {row["user"].split("-")[0] for row in rows} == {"user"}
+
+
+def test_load_test_in_processes(server: Running) -> None:
+    report = load_test(server.url, clients=3, seconds=0.3, processes=2)
+    assert report.pairs > 0
+    assert report.latencies.size == 2 * report.pairs
+    assert report.errors == 0
+
+
+def test_load_test_counts_errors(server: Running) -> None:
+    port = server.url.rpartition(":")[2]
+    report = load_test(f"http://localhost.localdomain:{port}", clients=1, seconds=0.2)
+    assert report.pairs == 0
+    assert report.errors > 0
+    assert "errors; the first: " in str(report)
+    assert "url must be like" in refused("load-test", "--url", "127.0.0.1")
+    words = ("load-test", "--url", "http://127.0.0.1:1", "--seconds", "0.1")
+    assert RUNNER.invoke(app, list(words)).exit_code == 1
+
+
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "NEEDED", ("json", "no_such_package"))
+    for words in (["serve"], ["export", "--out", "x"], ["model", "show"], ["load-test"]):
+        assert "pip install 'lobandits[service]'" in refused(*words)
