@@ -41,7 +41,7 @@ from lobandits.service.watch import Watch
 from lobandits.service.workers import Workers
 
 SPAWN = multiprocessing.get_context("spawn")
-CLIENTS = 32
+CLIENTS = 64
 TURNS = 5
 ANSWER = Decision("0123456789abcdef0123456789abcdef", "0", 1.0, "1-00000000")
 COLUMNS = ("job", "pairs/s", "p50 ms", "p99 ms", "empty: pairs/s", "ratio", "bar")
