@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import IntArray
+from lobandits._checks import FloatArray, IntArray
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_index
 from lobandits.policies import Policy, State, policy_from_dict
@@ -104,9 +104,7 @@ def encoded(policy: Policy) -> tuple[str, str]:
     return text, hashlib.sha256(text.encode()).hexdigest()
 
 
-def state_of(
-    policy: Policy, counts: IntArray, sums: "np.ndarray[tuple[int, int], np.dtype[np.float64]]"
-) -> State:
+def state_of(policy: Policy, counts: IntArray, sums: FloatArray) -> State:
     """Return the state of users with these rewards, (n_users, n_arms) each."""
     state = policy.new_state(len(counts))
     state.counts[...] = counts
