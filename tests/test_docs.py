@@ -21,6 +21,18 @@ PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
 COMMAND: Any = cast("Any", typer.main.get_command(app))
+
+
+def leaves(group: Any, above: str = "") -> dict[str, Any]:
+    """Return the commands of a group by name, those of groups in it as ``group command``."""
+    found: dict[str, Any] = {}
+    for name, command in group.commands.items():
+        inner = hasattr(command, "commands")
+        found |= leaves(command, f"{above}{name} ") if inner else {f"{above}{name}": command}
+    return found
+
+
+COMMANDS = leaves(COMMAND)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -79,12 +91,12 @@ def parameters(command: Any) -> set[str]:
 
 def test_every_command_has_a_section() -> None:
     commands = {title for title in sections(DOCS / "cli.md") if title.startswith("`lob ")}
-    assert commands == {f"`lob {name}`" for name in COMMAND.commands}
+    assert commands == {f"`lob {name}`" for name in COMMANDS}
 
 
-@pytest.mark.parametrize("name", ["", *COMMAND.commands])
+@pytest.mark.parametrize("name", ["", *COMMANDS])
 def test_every_option_is_documented_and_no_other(name: str) -> None:
-    command = COMMAND.commands[name] if name else COMMAND
+    command = COMMANDS[name] if name else COMMAND
     text = sections(DOCS / "cli.md")[f"`lob {name}`" if name else "All commands"]
     rows = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
     documented = {word for row in rows for word in re.findall(r"`([^`]+)`", row)}
@@ -104,8 +116,10 @@ def command_lines() -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize(("page", "line"), list(command_lines()))
 def test_every_command_line_parses(page: str, line: str) -> None:
     words = shlex.split(line, comments=True)[1:]
-    if words[0] in COMMAND.commands:
-        COMMAND.commands[words[0]].make_context(words[0], words[1:]).close()
+    for name, command in COMMANDS.items():
+        if words[: len(name.split())] == name.split():
+            command.make_context(name, words[len(name.split()) :]).close()
+            break
     else:
         assert set(words) <= {o for p in COMMAND.params for o in p.opts} | {"--help"}, page
 

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import lobandits as lob
 from lobandits.cli import app, service
+from lobandits.service import open_store
 from lobandits.service.load import load_test
 
 RUNNER = CliRunner()
@@ -38,6 +39,8 @@ def store(tmp_path: Path) -> str:
 
 def test_model(tmp_path: Path, store: str) -> None:
     orders = str(write_orders(tmp_path))
+    assert "there is no store at" in refused("model", "show", "--store", store)
+    open_store(store).close()
     assert "the store has no model yet" in refused("model", "show", "--store", store)
     (line,) = lines("model", "put", "--orders", orders, "--store", store, "--sigma", "2")
     assert line.startswith("model 1-")
@@ -78,7 +81,8 @@ def test_export(tmp_path: Path, store: str) -> None:
 
 def test_export_refuses(tmp_path: Path, store: str) -> None:
     out = str(tmp_path / "log")
-    assert "no model yet" in refused("export", "--store", store, "--out", out)
+    assert "there is no store at" in refused("export", "--store", store, "--out", out)
+    assert not list(tmp_path.iterdir())
     assert "unknown --format 'csv'" in refused("export", "--out", out, "--format", "csv")
     assert "unknown --columns 'all'" in refused("export", "--out", out, "--columns", "all")
     nowhere = str(tmp_path / "no" / "log")

@@ -27,7 +27,7 @@ def export(
 
     Servers may run meanwhile. To continue an export, give the last row's number as --after.
     """
-    from lobandits.cli.service import need_service
+    from lobandits.cli.service import existing, need_service
 
     need_service()
     from lobandits._checks import one_of, whole
@@ -40,7 +40,7 @@ def export(
     checked_suffix("--out", out, (out.suffix.lower(),))
     form = one_of("--format", format, ("ndjson", "parquet"))
     names = one_of("--columns", columns, list(NAMES))
-    with DecisionService(None, store) as service:
+    with DecisionService(None, existing(store)) as service:
         rows = service.log(whole("--after", after, least=0))
 
         def write(file: IO[bytes]) -> None:

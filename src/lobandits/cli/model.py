@@ -21,7 +21,10 @@ def put(
     policy: Annotated[
         str, typer.Option(help="The policy, options in brackets: ts(prior_std=10).")
     ] = "lobts",
-    sigma: Annotated[float, typer.Option(help="Standard deviation of the rewards.")] = 1.0,
+    sigma: Annotated[
+        float | None,
+        typer.Option(help="Standard deviation of the rewards; by default the file's, or 1.0."),
+    ] = None,
     store: Store = "sqlite:///lob.db",
 ) -> None:
     """Serve other orders or another policy; running servers follow within a second.
@@ -40,12 +43,12 @@ def put(
 
 def show(store: Store = "sqlite:///lob.db") -> None:
     """Show the model that a store's servers decide with."""
-    from lobandits.cli.service import need_service
+    from lobandits.cli.service import existing, need_service
 
     need_service()
     from lobandits.service import DecisionService
 
-    with DecisionService(None, store) as service:
+    with DecisionService(None, existing(store)) as service:
         typer.echo(f"model {service.model}: {service.policy!r}")
         typer.echo(f"arms: {', '.join(service.policy.arms)}")
         orders = getattr(service.policy, "orders", None)

@@ -28,7 +28,10 @@ def serve(
     policy: Annotated[
         str, typer.Option(help="The policy, options in brackets: ts(prior_std=10).")
     ] = "lobts",
-    sigma: Annotated[float, typer.Option(help="Standard deviation of the rewards.")] = 1.0,
+    sigma: Annotated[
+        float | None,
+        typer.Option(help="Standard deviation of the rewards; by default the file's, or 1.0."),
+    ] = None,
     store: Annotated[
         str, typer.Option(help="sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE.")
     ] = "sqlite:///lob.db",

@@ -24,6 +24,14 @@ def need_service() -> None:
         )
 
 
+def existing(store: str) -> str:
+    """Return a store's URL, or refuse a file that is not there: opening it would create it."""
+    path = store.removeprefix("sqlite:///").partition("?")[0]
+    if store.startswith("sqlite:///") and not Path(path).exists():
+        raise LobInputError(f"there is no store at {path}; lob serve creates one")
+    return store
+
+
 @dataclass(frozen=True)
 class _Known:
     """What a policy may know."""
@@ -37,10 +45,11 @@ class _Known:
         return self.orders.n_arms
 
 
-def read_policy(orders: Path, policy: str, sigma: float) -> "Policy":
+def read_policy(orders: Path, policy: str, sigma: float | None) -> "Policy":
     """Return the policy named ``policy`` that knows the orders in a file.
 
-    Policies that need every state's means find them in the file of a learned model.
+    Policies that need every state's means find them in the file of a learned model, which also
+    has a sigma, for those who give none.
     """
     from lobandits.orders import LatentOrders
     from lobandits.orders.storage import read_json
@@ -48,7 +57,10 @@ def read_policy(orders: Path, policy: str, sigma: float) -> "Policy":
     from lobandits.policies.registry import parse_name
 
     name, options = parse_name(policy)
-    known = _Known(sigma, LatentOrders.load(orders), read_json(orders).get("state_means"))
+    states, data = LatentOrders.load(orders), read_json(orders)
+    if sigma is None:
+        sigma = data.get("sigma") or 1.0
+    known = _Known(sigma, states, data.get("state_means"))
     needs = {field.name for field in fields(POLICIES[name])}  # type: ignore[arg-type]
     if "state_means" in needs and known.state_means is None and "state_means" not in options:
         raise LobInputError(

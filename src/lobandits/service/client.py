@@ -47,10 +47,12 @@ class Client:
 
     Examples
     --------
-    >>> with Client("http://127.0.0.1:8000", key="k-1") as client:  # doctest: +SKIP
-    ...     decision = client.decide("ada", allowed=["drama", "comedy"])
-    ...     client.record(decision.id, 4.5)
-    'recorded'
+    >>> with Client("http://127.0.0.1:8000", key="k-1", retries=3) as client:
+    ...     print(client)
+    Client('http://127.0.0.1:8000')
+
+    Then ``decision = client.decide("ada", allowed=["drama", "comedy"])`` and
+    ``client.record(decision.id, 4.5)``.
     """
 
     def __init__(

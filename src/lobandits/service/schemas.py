@@ -130,7 +130,7 @@ class ActivityAnswer(BaseModel):
     minutes: list[str]
     decisions: list[int]
     rewards: list[int]
-    arms: dict[str, dict[str, list[float | None]]]
+    arms: dict[str, dict[str, list[int | float | None]]]
 
 
 class ModelBody(Body):
