@@ -17,7 +17,7 @@ from lobandits.service.logs import LOG
 from lobandits.service.metrics import Metrics
 from lobandits.service.openapi import DESCRIPTION, TAGS
 from lobandits.service.queue import CallQueue
-from lobandits.service.routes import admin, health, hot
+from lobandits.service.routes import admin, health, hot, page
 from lobandits.service.settings import Settings
 from lobandits.service.watch import Watch
 
@@ -73,6 +73,7 @@ def create_app(service: DecisionService, settings: Settings | None = None) -> Fa
     hot.add_routes(app, queue, metrics)
     admin.add_routes(app, service)
     health.add_routes(app, service, metrics)
+    page.add_routes(app)
     return app
 
 

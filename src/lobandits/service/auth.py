@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lobandits.service.answers import refusal
+from lobandits.service.routes.page import PATHS
 from lobandits.service.settings import ADMIN_KEY, API_KEY, LOOPBACK, Settings
 
 
@@ -21,7 +22,7 @@ class Role(IntEnum):
 
 
 NEEDS = {
-    "/": Role.ANYBODY,  # the page's frame: no data, it asks for the admin key
+    **dict.fromkeys(PATHS, Role.ANYBODY),  # the page holds no data, it asks for the admin key
     "/healthz": Role.ANYBODY,
     "/readyz": Role.ANYBODY,
     "/v1/decisions": Role.DECIDE,

@@ -8,10 +8,11 @@ from tests.service.http.running import KEYS, Running, some_app
 
 from lobandits.errors import LobInputError
 from lobandits.service.auth import NEEDS, Guard, Role
+from lobandits.service.routes.page import PATHS
 from lobandits.service.settings import Settings
 
 DECIDE, ADMIN = KEYS.values()
-OPEN = {"/healthz", "/readyz"}
+OPEN = {"/healthz", "/readyz", *PATHS}
 HOT = {"/v1/decisions", "/v1/decisions/batch", "/v1/rewards", "/v1/rewards/batch"}
 
 
@@ -19,6 +20,7 @@ def routes() -> list[tuple[str, str]]:
     """Return the method and path of every route that the app has, and of some it has not."""
     documented = some_app().openapi()["paths"]
     known = [(method.upper(), path) for path, methods in documented.items() for method in methods]
+    known += [("GET", path) for path in PATHS]
     unknown = [("GET", "/openapi.json"), ("GET", "/docs"), ("GET", "/v1/decisions"),
                ("POST", "/v1/decisions/"), ("GET", "/v1/nothing"), ("TRACE", "/v1/log"),
                ("GET", "/healthz/"), ("GET", "/HEALTHZ")]  # fmt: skip
@@ -34,7 +36,7 @@ def test_the_routes_are_all_known() -> None:
     assert {re.sub(r"{\w+}", "someone", path) for path in paths} <= {path for _, path in ROUTES}
     assert paths >= OPEN | HOT
     assert {path for path, role in NEEDS.items() if role == Role.DECIDE} == HOT
-    assert {path for path, role in NEEDS.items() if role == Role.ANYBODY} == OPEN | {"/"}
+    assert {path for path, role in NEEDS.items() if role == Role.ANYBODY} == OPEN
 
 
 @pytest.mark.parametrize(("method", "path"), ROUTES)

