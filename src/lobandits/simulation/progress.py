@@ -5,8 +5,16 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def progress_bar(total: int, wanted: bool) -> Iterator[Callable[[int], None]]:
-    """Yield the function that moves the bar on; without a terminal it does nothing."""
+def progress_bar(
+    total: int, wanted: bool | Callable[[int], None]
+) -> Iterator[Callable[[int], None]]:
+    """Yield the function that moves the bar on; without a terminal it does nothing.
+
+    A function given instead of True or False moves a bar of the caller's own.
+    """
+    if callable(wanted):
+        yield wanted
+        return
     if not wanted:
         yield _ignore
         return
