@@ -1,0 +1,61 @@
+"""Comparisons that many claims share."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from lobandits._checks import FloatArray
+from lobandits.experiments.claims import Estimate, Evidence, estimate
+from lobandits.experiments.design import FIRST, SIGMAS, Found
+from lobandits.experiments.draw import policy_title
+from lobandits.experiments.record import Record
+
+LOB = ("lobucb", "lobts")
+LOB_TENTH = ("lobucb(refresh_every=10)", "lobts(project_every=10)")
+PROJECTING = {"projecting every 10th round": LOB_TENTH, "projecting every round": LOB}
+"""The paper projects every tenth round on MovieLens; the verdicts of both are shown."""
+PLAIN = ("ucb", "ts")
+BELIEVING = ("mucb", "mts")
+MTS = {"": "mts", "mTS best arms first": FIRST}
+
+
+def below(
+    record: Record,
+    policies: Iterable[str],
+    rivals: Sequence[str],
+    start: float = 0.0,
+    stop: float = 1.0,
+    where: str = "",
+) -> list[Estimate]:
+    """Return by how much each policy has less regret than each rival, paired by user.
+
+    Regret counts between two shares of the horizon, by default all of it.
+    """
+    return [
+        estimate(
+            f"{policy_title(policy)} below {policy_title(rival)}{where}",
+            record.between(rival, start, stop) - record.between(policy, start, stop),
+        )
+        for policy in policies
+        for rival in rivals
+    ]
+
+
+def by_sigma(test: Callable[[Found, float], Evidence]) -> Callable[[Found], dict[str, Evidence]]:
+    """Return the test that is done at both values of sigma."""
+    return lambda found: {f"sigma = {sigma:g}": test(found, sigma) for sigma in SIGMAS}
+
+
+def by_projecting(
+    test: Callable[[Found, tuple[str, str]], Evidence],
+) -> Callable[[Found], dict[str, Evidence]]:
+    """Return the test that is done with lobUCB and lobTS projecting at either pace."""
+    return lambda found: {name: test(found, pair) for name, pair in PROJECTING.items()}
+
+
+def trend(records: Mapping[float, Record], policy: str) -> FloatArray:
+    """Return each user's slope of regret over the values of a sweep, by least squares."""
+    x = np.array(list(records), dtype=float) - np.mean(list(records))
+    totals = np.stack([record.total(policy) for record in records.values()])
+    slopes: FloatArray = x @ totals / (x @ x)
+    return slopes

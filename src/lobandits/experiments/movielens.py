@@ -1,0 +1,43 @@
+"""What the MovieLens experiments share."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lobandits.experiments.design import FIRST, MOVIELENS_POLICIES, TENTH, Found, Sweep
+from lobandits.experiments.draw import Canvas, draw_curves
+
+USERS = {"default": 100, "full": 100}
+HORIZON = 4000
+SHOWN = ("ucb", "ts", "mucb", "mts", *TENTH)
+WELL, RAW = 0.0, 1.0
+"""Alpha of Setting A, where the orders hold, and of Setting B, the users' own means."""
+LOW, HIGH = 0.75, 1.0
+"""The late phase: the last quarter of the rounds."""
+
+
+def sweep(
+    horizon: int = HORIZON, *, alpha: Any, n_states: Sequence[int] | Mapping[str, Sequence[int]]
+) -> Sweep:
+    """Return the MovieLens task over alpha and the number of states."""
+    return Sweep(
+        environment="movielens",
+        axes={"n_states": n_states, "alpha": alpha},
+        fixed={"sigma": 2.0},
+        policies=(*MOVIELENS_POLICIES, "lobucb", "lobts", FIRST),
+        horizon=horizon,
+        users=USERS,
+    )
+
+
+def draw_states(found: Found, canvas: Canvas, slope: bool) -> Any:
+    """Draw a panel for each number of states: regret so far, or per round."""
+    states = found.axis("n_states")
+    columns = 3 if canvas.columns > 1 and len(states) == 3 else canvas.columns
+    figure, axes = Canvas(columns).panels(len(states))
+    for place, m in zip(axes, states, strict=True):
+        record = found.at(n_states=m)
+        draw_curves(place, record, SHOWN, slope)
+        window = int(record.points[0])
+        place.set_ylabel(f"regret per round (mean of {window})" if slope else "cumulative regret")
+        place.set_title(f"$m={m}$ states")
+    return figure
