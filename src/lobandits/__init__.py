@@ -9,6 +9,18 @@ from typing import TYPE_CHECKING, Any
 from lobandits.errors import LobError, LobInputError, LobWarning
 
 if TYPE_CHECKING:
+    from lobandits.learning import (
+        GeneratedRatings,
+        KendallKMeans,
+        MovieLensRatings,
+        OrderModel,
+        RewardTable,
+        exact_orders,
+        learn_orders,
+        load_movielens,
+        make_ratings,
+        reward_table,
+    )
     from lobandits.orders import (
         LatentOrders,
         PartialOrder,
@@ -43,6 +55,7 @@ if TYPE_CHECKING:
         Synthetic,
         simulate,
     )
+    from lobandits.simulation.movielens import MovieLens
     from lobandits.theory import (
         lobucb_regret_bound,
         regret_lower_bound,
@@ -54,6 +67,18 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "lobandits.learning": (
+        "GeneratedRatings",
+        "KendallKMeans",
+        "MovieLensRatings",
+        "OrderModel",
+        "RewardTable",
+        "exact_orders",
+        "learn_orders",
+        "load_movielens",
+        "make_ratings",
+        "reward_table",
+    ),
     "lobandits.orders": (
         "LatentOrders",
         "PartialOrder",
@@ -88,6 +113,7 @@ _HOMES = {
         "Synthetic",
         "simulate",
     ),
+    "lobandits.simulation.movielens": ("MovieLens",),
     "lobandits.theory": (
         "lobucb_regret_bound",
         "regret_lower_bound",
@@ -106,17 +132,23 @@ __all__ = [
     "UCB",
     "Agent",
     "FixedProblems",
+    "GeneratedRatings",
+    "KendallKMeans",
     "LatentOrders",
     "LobError",
     "LobInputError",
     "LobTS",
     "LobUCB",
     "LobWarning",
+    "MovieLens",
+    "MovieLensRatings",
+    "OrderModel",
     "PartialOrder",
     "Policy",
     "Problems",
     "RelativeLobTS",
     "Result",
+    "RewardTable",
     "SimulationError",
     "SimulationInterrupted",
     "State",
@@ -124,11 +156,16 @@ __all__ = [
     "TopArmsUCB",
     "UserOrders",
     "duels_from_rewards",
+    "exact_orders",
+    "learn_orders",
+    "load_movielens",
     "lobucb_regret_bound",
     "make_policy",
+    "make_ratings",
     "project",
     "projection_losses",
     "regret_lower_bound",
+    "reward_table",
     "samples_for_exact_orders",
     "similar_order_probability",
     "simulate",

@@ -11,7 +11,7 @@ from numba import config, njit
 P = ParamSpec("P")
 R = TypeVar("R")
 
-WITHOUT_KERNELS = ("__init__.py", "cli", "service", "experiments", "selection")
+WITHOUT_KERNELS = ("__init__.py", "cli", "service", "experiments", "selection", "learning")
 """Sources whose edits leave the compiled kernels as they are."""
 
 

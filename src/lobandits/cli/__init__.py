@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from lobandits.cli.bound import bound
+from lobandits.cli.data import data
 from lobandits.cli.demo import demo
 from lobandits.cli.friendly import friendly
 from lobandits.cli.simulate import EXAMPLES, simulate
@@ -44,6 +45,7 @@ def root(
 app.command("demo")(friendly(demo))
 app.command("simulate", epilog=EXAMPLES)(friendly(simulate))
 app.command("bound")(friendly(bound))
+app.command("data")(friendly(data))
 
 
 def main() -> None:

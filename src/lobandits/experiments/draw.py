@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 INK, FAINT = "#010203", "#d0d1d2"
 """Colours of text and of grids, which a page may exchange for its own."""
 RC = {
+    "axes.axisbelow": True,
     "axes.edgecolor": INK,
     "axes.grid": True,
     "axes.labelcolor": INK,
@@ -50,7 +51,7 @@ TITLES = {
     "toparms": "top-arms UCB",
     "lobucb(refresh_every=10)": "lobUCB",
     "lobts(project_every=10)": "lobTS",
-    FIRST: "mTS, best arms first",
+    FIRST: "mTS, best first",
 }
 """How policies are called in figures; on MovieLens all project every tenth round."""
 BAND = 1.0
@@ -64,15 +65,17 @@ def policy_title(label: str) -> str:
 
 @dataclass(frozen=True)
 class Canvas:
-    """How wide a page is: the number of panels side by side."""
+    """A page: wide, or narrow like a phone, which has half as many panels in a row."""
 
-    columns: int = 2
+    narrow: bool = False
 
-    def panels(self, n: int, wide: float = 4.3, high: float = 2.9) -> "tuple[Figure, list[Axes]]":
-        """Return a figure with ``n`` panels, filled row by row."""
+    def panels(
+        self, n: int, columns: int = 2, wide: float = 4.3, high: float = 2.9
+    ) -> "tuple[Figure, list[Axes]]":
+        """Return a figure with ``n`` panels of that size in inches, filled row by row."""
         from matplotlib.figure import Figure
 
-        columns = min(self.columns, n)
+        columns = min(max(columns // 2, 1) if self.narrow else columns, n)
         rows = -(-n // columns)
         figure = Figure(figsize=(wide * columns, high * rows), layout="constrained")
         figure.patch.set_alpha(0)

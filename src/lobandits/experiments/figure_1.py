@@ -29,8 +29,8 @@ SIX = {
 
 def draw(found: Found, canvas: Canvas) -> "Figure":
     """Draw the simplex four times: all of it, unions of triangles, triangles, points."""
-    figure, axes = canvas.panels(4, wide=2.15, high=2.5)
-    titles = ("(a) MAB: any means", "(b) LOB, partial orders", "(c) LOB, total orders", "(d) LB")
+    figure, axes = canvas.panels(4, columns=4, wide=2.3, high=2.3)
+    titles = ("(a) MAB: any means", "(b) LOB, partial orders", "(c) LOB, total orders", "(d) LB: known means")
     for place, title in zip(axes, titles, strict=True):
         _outline(place, title)
     axes[0].fill(*CORNERS.T, color="#8c8c8c", alpha=0.25, linewidth=0)
@@ -39,8 +39,8 @@ def draw(found: Found, canvas: Canvas) -> "Figure":
     for state, means in enumerate(MEANS):
         x, y = means @ CORNERS
         axes[3].plot(x, y, "o", color=COLOURS[state], markersize=7)
-        axes[3].annotate(f"state {state + 1}", (x, y), (0, 8), textcoords="offset points",
-                         ha="center", fontsize=8, color=COLOURS[state])  # fmt: skip
+        axes[3].annotate(f"$s_{state + 1}$", (x, y), (7, 3), textcoords="offset points",
+                         color=COLOURS[state])  # fmt: skip
     return figure
 
 
@@ -68,8 +68,7 @@ def _fill_orders(axes: "Axes", orders: LatentOrders) -> None:
                 corners: FloatArray = triangle @ CORNERS
                 axes.fill(*corners.T, color=COLOURS[state], alpha=0.35, linewidth=0.4)
                 middles.append(corners.mean(axis=0))
-        axes.annotate(f"state {state + 1}", np.mean(middles, axis=0), ha="center", va="center",
-                      fontsize=8)  # fmt: skip
+        axes.annotate(f"$s_{state + 1}$", np.mean(middles, axis=0), ha="center", va="center")  # fmt: skip
 
 
 EXPERIMENT = Experiment(
@@ -77,7 +76,7 @@ EXPERIMENT = Experiment(
     place="Figure 1 (Section 2.1)",
     title="What each kind of bandit knows of three reward means on the 2-simplex",
     note="MAB: nothing. LOB: each state's order, partial or total; any means in the coloured "
-    "regions are possible. LB: the means of each state.",
+    "regions are possible. LB: one vector of means for each state s.",
     work=(),
     draw=draw,
 )

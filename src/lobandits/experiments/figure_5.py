@@ -18,8 +18,7 @@ START = 0.1
 
 def draw(found: Found, canvas: Canvas) -> "Figure":
     """Draw a panel for each sigma and number of states."""
-    wide = Canvas(min(canvas.columns + 1, 3)) if canvas.columns > 1 else canvas
-    figure: Figure = draw_horizon(found, wide, "n_states", "m")
+    figure: Figure = draw_horizon(found, canvas, "n_states", "m", columns=len(STATES))
     return figure
 
 

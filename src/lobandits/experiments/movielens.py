@@ -32,8 +32,8 @@ def sweep(
 def draw_states(found: Found, canvas: Canvas, slope: bool) -> Any:
     """Draw a panel for each number of states: regret so far, or per round."""
     states = found.axis("n_states")
-    columns = 3 if canvas.columns > 1 and len(states) == 3 else canvas.columns
-    figure, axes = Canvas(columns).panels(len(states))
+    columns = max(len(states), 2)
+    figure, axes = canvas.panels(len(states), columns, wide=8.4 / columns)
     for place, m in zip(axes, states, strict=True):
         record = found.at(n_states=m)
         draw_curves(place, record, SHOWN, slope)

@@ -9,7 +9,7 @@ from lobandits.experiments.draw import FAINT, INK, RC, Canvas
 if TYPE_CHECKING:
     from lobandits.experiments.design import Experiment, Found
 
-CANVASES = {"wide": Canvas(columns=2), "narrow": Canvas(columns=1)}
+CANVASES = {"wide": Canvas(), "narrow": Canvas(narrow=True)}
 """A page for a screen, and one for a phone."""
 
 

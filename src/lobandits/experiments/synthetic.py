@@ -37,10 +37,12 @@ def draw_sweep(found: Found, canvas: Canvas, axis: str, name: str) -> Any:
     return figure
 
 
-def draw_horizon(found: Found, canvas: Canvas, axis: str, name: str) -> Any:
+def draw_horizon(
+    found: Found, canvas: Canvas, axis: str, name: str, columns: int = 2
+) -> Any:
     """Draw cumulative regret against the round, one row of panels for each sigma."""
     places = [(sigma, value) for sigma in SIGMAS for value in found.axis(axis)]
-    figure, axes = canvas.panels(len(places))
+    figure, axes = canvas.panels(len(places), columns, wide=8.4 / columns)
     for place, (sigma, value) in zip(axes, places, strict=True):
         draw_curves(place, found.at(**{"sigma": sigma, axis: value}), SHOWN)
         place.set_ylabel("cumulative regret")

@@ -21,6 +21,8 @@ from lobandits.orders import graph, parse
 from lobandits.orders.arms import arm_names
 
 FORMAT = "lobandits.orders"
+MODEL_FORMAT = "lobandits.model"
+"""Files of this format hold orders under the field "orders"."""
 VERSION = 1
 FIELDS = ("format", "version", "arms", "states")
 
@@ -33,6 +35,8 @@ def encode(precedes: BoolArray, arms: Sequence[str]) -> dict[str, Any]:
 
 def decode(data: Any, source: str) -> tuple[BoolArray, tuple[str, ...]]:
     """Return closures and arm names, or name the ``source`` and the field that is wrong."""
+    if isinstance(data, dict) and data.get("format") == MODEL_FORMAT:
+        data, source = data.get("orders"), f"{source}: orders"
     if not isinstance(data, dict):
         raise LobInputError(f"{source}: expected an object with the fields {', '.join(FIELDS)}")
     _check_header(data, source)
@@ -104,7 +108,11 @@ def write_json(path: str | os.PathLike[str], data: dict[str, Any]) -> None:
     """Write what `encode` returned, one line per field and per state."""
     lines = [f"  {_dump(key)}: {_dump(value)}" for key, value in data.items() if key != "states"]
     states = ",\n".join(f"    {_dump(state)}" for state in data["states"])
-    text = "{\n" + ",\n".join([*lines, f'  "states": [\n{states}\n  ]']) + "\n}\n"
+    write_text(path, "{\n" + ",\n".join([*lines, f'  "states": [\n{states}\n  ]']) + "\n}\n")
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write the file whole or not at all, or say why it cannot be written."""
 
     def write(file: IO[bytes]) -> None:
         file.write(text.encode())

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lobandits._checks import one_of, whole
+from lobandits._progress import progress_bar
 from lobandits.errors import LobInputError
 from lobandits.policies import Policy
 from lobandits.simulation.collect import Collector
 from lobandits.simulation.execution import check_executor, outcomes_in_order, worker_pool
 from lobandits.simulation.failures import SimulationInterrupted
 from lobandits.simulation.problems import Environment
-from lobandits.simulation.progress import progress_bar
 from lobandits.simulation.result import Result
 from lobandits.simulation.runner import Chunk, Control, run_chunk
 from lobandits.simulation.specs import Spec, describe, label_specs, share
@@ -107,7 +107,7 @@ def simulate(
         size = _chunk_size(run.warm_up(), run.n_users, workers, chunk_size)
         compiled = time.perf_counter()
         with (
-            progress_bar(run.n_decisions, progress) as advance,
+            progress_bar(run.n_decisions, progress, "simulating", "decisions") as advance,
             worker_pool(executor, workers) as pool,
         ):
             control = Control(advance=advance)

@@ -1,7 +1,7 @@
 import pytest
 
+from lobandits._progress import progress_bar
 from lobandits.simulation import Synthetic, simulate
-from lobandits.simulation.progress import progress_bar
 
 
 def test_no_bar_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -24,6 +24,6 @@ def test_no_bar_where_none_is_wanted(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with progress_bar(10, wanted=False) as advance:
+    with progress_bar(10, wanted=False, doing="counting", unit="steps") as advance:
         advance(10)
     assert capsys.readouterr().err == ""

@@ -6,11 +6,12 @@ from contextlib import contextmanager
 
 @contextmanager
 def progress_bar(
-    total: int, wanted: bool | Callable[[int], None]
+    total: int, wanted: bool | Callable[[int], None], doing: str, unit: str
 ) -> Iterator[Callable[[int], None]]:
     """Yield the function that moves the bar on; without a terminal it does nothing.
 
-    A function given instead of True or False moves a bar of the caller's own.
+    The bar reads "``doing`` ... 50% of ``total`` ``unit``". A function given instead of True or
+    False moves a bar of the caller's own.
     """
     if callable(wanted):
         yield wanted
@@ -26,15 +27,15 @@ def progress_bar(
         yield _ignore
         return
     columns = (
-        TextColumn("simulating"),
+        TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.percentage:>3.0f}% of {task.fields[size]} decisions"),
+        TextColumn("{task.percentage:>3.0f}% of {task.fields[size]}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=total, size=f"{total:,}")
-        yield lambda decisions: progress.update(task, advance=decisions)
+        task = progress.add_task(doing, total=total, size=f"{total:,} {unit}")
+        yield lambda steps: progress.update(task, advance=steps)
 
 
-def _ignore(decisions: int) -> None:
+def _ignore(steps: int) -> None:
     """Do nothing."""

@@ -1,0 +1,247 @@
+"""Generated rating logs: orders known, numbers personal, any size, no download."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from math import factorial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from lobandits._checks import BoolArray, FloatArray, IntArray, fraction, not_negative, real, whole
+from lobandits._files import write_atomic
+from lobandits.errors import LobInputError
+from lobandits.orders import LatentOrders
+from lobandits.orders.immutable import read_only
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+GENRES = (
+    "Action", "Adventure", "Animation", "Children", "Comedy", "Crime", "Documentary", "Drama",
+    "Fantasy", "Film-Noir", "Horror", "IMAX", "Musical", "Mystery", "Romance", "Sci-Fi",
+    "Thriller", "War", "Western",
+)  # fmt: skip
+BLOCK_ROWS = 2**18
+LEAST_TRIED = 2
+
+
+def make_ratings(
+    n_users: int = 1000,
+    n_arms: int = 19,
+    n_states: int = 20,
+    *,
+    ratings_per_user: int = 150,
+    sigma: float = 1.0,
+    missing: float = 0.1,
+    scale: tuple[float, float] = (1.0, 2.5),
+    shift: tuple[float, float] = (1.0, 2.5),
+    half_stars: bool = False,
+    seed: int = 0,
+) -> "GeneratedRatings":
+    r"""Return rating logs whose users live by known orders, each on a scale of their own.
+
+    Each state has a random ranking of the arms, all rankings different. User i lives in a random
+    state, and rates the arm at rank j of its ranking
+
+    .. math:: r = c_i + b_i \frac{k - j}{k - 1} + \sigma \epsilon,
+              \qquad \epsilon \sim \mathcal{N}(0, 1),
+
+    so two users of one state agree on the order, and disagree on every number.
+
+    Parameters
+    ----------
+    n_users, n_arms, n_states
+        n, k and m. Up to 19 arms have MovieLens' genres as names.
+    ratings_per_user
+        Rows of each user, each of a random arm among those that the user knows.
+    sigma
+        Standard deviation of the noise in a rating.
+    missing
+        Probability that a user never rates an arm; two arms are known to every user.
+    scale, shift
+        (low, high) of the uniform b and c.
+    half_stars
+        Round ratings to 0.5, 1.0, ..., 5.0, and cut them off there. That pulls the means
+        together at both ends, and leaves their order as it is.
+    seed
+        Names the endless sequence of users: same seed, same rows; more users only add rows.
+
+    Examples
+    --------
+    >>> ratings = make_ratings(n_users=3, n_arms=3, n_states=2, ratings_per_user=50)
+    >>> print(ratings.orders)
+    state 0: Animation > Adventure > Action
+    state 1: Adventure > Animation > Action
+    >>> ratings.states
+    array([0, 0, 1])
+    >>> ratings.table.num_rows, ratings.table.column_names
+    (150, ['userId', 'genre', 'rating'])
+    """
+    n_arms, n_states = whole("n_arms", n_arms, least=LEAST_TRIED), whole("n_states", n_states)
+    if n_arms <= len(GENRES) and n_states > factorial(n_arms):
+        raise LobInputError(
+            f"{n_arms} arms have only {factorial(n_arms)} orders, but n_states is {n_states}"
+        )
+    low, _ = scale = _interval("scale", scale)
+    if low <= 0:
+        raise LobInputError(f"scale must be positive, got {scale!r}")
+    seed = whole("seed", seed, least=0)
+    return GeneratedRatings(
+        n_users=whole("n_users", n_users),
+        orders=_planted_orders(n_states, n_arms, seed),
+        ratings_per_user=whole("ratings_per_user", ratings_per_user),
+        sigma=not_negative("sigma", sigma),
+        missing=fraction("missing", missing),
+        scale=scale,
+        shift=_interval("shift", shift),
+        half_stars=bool(half_stars),
+        seed=seed,
+    )
+
+
+@dataclass(frozen=True)
+class GeneratedRatings:
+    """Rating logs that `make_ratings` describes; rows are made when they are asked for.
+
+    Attributes
+    ----------
+    orders
+        The planted orders.
+    """
+
+    n_users: int
+    orders: LatentOrders
+    ratings_per_user: int
+    sigma: float
+    missing: float
+    scale: tuple[float, float]
+    shift: tuple[float, float]
+    half_stars: bool
+    seed: int
+
+    @property
+    def n_rows(self) -> int:
+        """The number of ratings."""
+        return self.n_users * self.ratings_per_user
+
+    @cached_property
+    def states(self) -> IntArray:
+        """Each user's state, (n,)."""
+        return read_only(np.concatenate([block.states for block in self._blocks()]))
+
+    @cached_property
+    def means(self) -> FloatArray:
+        """Each user's own means, (n, k), before any rounding to half stars."""
+        return read_only(np.concatenate([block.means for block in self._blocks()]))
+
+    @property
+    def table(self) -> "pa.Table":
+        """All rows as an Arrow table with the columns userId, genre and rating."""
+        import pyarrow as pa
+
+        table = pa.Table.from_batches(self.batches())
+        return table.set_column(1, "genre", table.column("genre").cast(pa.string()))
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write all rows to a Parquet file, block after block, in little memory."""
+        import pyarrow.parquet as pq
+
+        if Path(path).suffix.lower() not in (".parquet", ".pq"):
+            raise LobInputError(f"ratings are written to a .parquet file, got {str(path)!r}")
+        batches = self.batches()
+        first = next(batches)
+
+        def write(file: IO[bytes]) -> None:
+            with pq.ParquetWriter(file, first.schema, store_schema=False) as writer:
+                for batch in chain([first], batches):
+                    writer.write_batch(batch)
+
+        try:
+            return write_atomic(path, write)
+        except OSError as error:
+            raise LobInputError(f"cannot write {path}: {error.strerror or error}") from error
+
+    def batches(self) -> Iterator["pa.RecordBatch"]:
+        """Yield the rows, some 260,000 at a time; genres are dictionary-encoded."""
+        import pyarrow as pa
+
+        names = pa.array(self.orders.arms)
+        for block in self._blocks():
+            arms, ratings = self._rate(block)
+            users = np.arange(block.first, block.first + len(block.states)) + 1
+            columns = {
+                "userId": pa.array(np.repeat(users, self.ratings_per_user)),
+                "genre": pa.DictionaryArray.from_arrays(arms.astype(np.int16).ravel(), names),
+                "rating": pa.array(ratings.ravel()),
+            }
+            yield pa.RecordBatch.from_pydict(columns)
+
+    def _blocks(self) -> Iterator["_Block"]:
+        """Draw the users, block by block; a block does not depend on the number of users."""
+        size = max(BLOCK_ROWS // self.ratings_per_user, 1)
+        ranked = np.linspace(1.0, 0.0, self.orders.n_arms)
+        level = np.empty((self.orders.n_states, self.orders.n_arms))
+        np.put_along_axis(level, self.orders.tables.sequence[0], ranked[None], axis=1)
+        for number, first in enumerate(range(0, self.n_users, size)):
+            rng = _generator(self.seed, 1, number)
+            states = rng.integers(self.orders.n_states, size=size)
+            scale, shift = rng.uniform(*self.scale, size), rng.uniform(*self.shift, size)
+            means = shift[:, None] + scale[:, None] * level[states]
+            luck = rng.random(means.shape)
+            known = luck >= np.minimum(self.missing, np.sort(luck)[:, -LEAST_TRIED, None])
+            kept = min(size, self.n_users - first)
+            yield _Block(number, first, states[:kept], means[:kept], known[:kept])
+
+    def _rate(self, block: "_Block") -> tuple[IntArray, FloatArray]:
+        """Draw the rows of a block: arms and ratings, both (users, ratings_per_user)."""
+        rng = _generator(self.seed, 2, block.number)
+        shape = max(BLOCK_ROWS // self.ratings_per_user, 1), self.ratings_per_user
+        luck, noise = rng.random(shape), rng.standard_normal(shape)
+        kept = len(block.states)
+        known_first = np.argsort(~block.known, axis=1, kind="stable")
+        pick = (luck[:kept] * block.known.sum(axis=1, keepdims=True)).astype(np.int64)
+        arms = np.take_along_axis(known_first, pick, axis=1)
+        ratings = np.take_along_axis(block.means, arms, axis=1) + self.sigma * noise[:kept]
+        return arms, np.clip(np.round(2 * ratings) / 2, 0.5, 5.0) if self.half_stars else ratings
+
+
+class _Block(NamedTuple):
+    """Some users: the first one's place, and each one's state, means and known arms."""
+
+    number: int
+    first: int
+    states: IntArray
+    means: FloatArray
+    known: BoolArray
+
+
+def _planted_orders(n_states: int, n_arms: int, seed: int) -> LatentOrders:
+    """Draw different rankings."""
+    rng = _generator(seed, 0, 0)
+    drawn: dict[tuple[int, ...], None] = {}
+    while len(drawn) < n_states:
+        drawn.setdefault(tuple(rng.permutation(n_arms).tolist()))
+    digits = len(str(n_arms))
+    numbered = tuple(f"Genre {a + 1:0{digits}}" for a in range(n_arms))
+    names = numbered if n_arms > len(GENRES) else GENRES[:n_arms]
+    return LatentOrders.from_rankings(list(drawn), names)
+
+
+def _generator(seed: int, stream: int, block: int) -> np.random.Generator:
+    sequence = np.random.SeedSequence(seed, spawn_key=(stream, block))
+    return np.random.Generator(np.random.SFC64(sequence))
+
+
+def _interval(name: str, value: tuple[float, float]) -> tuple[float, float]:
+    try:
+        low, high = value
+    except (TypeError, ValueError):
+        raise LobInputError(f"{name} must be (low, high), got {value!r}") from None
+    low, high = real(f"{name}[0]", low), real(f"{name}[1]", high)
+    if low > high:
+        raise LobInputError(f"{name} must be (low, high), got {value!r}")
+    return low, high

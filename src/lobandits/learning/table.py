@@ -1,0 +1,163 @@
+"""RewardTable: what learning needs to know of logs, three numbers for each user and arm."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lobandits._checks import FloatArray, IntArray, finite_array, whole
+from lobandits.errors import LobInputError
+from lobandits.orders.arms import arm_names
+from lobandits.orders.immutable import read_only
+
+# Means are rounded to this many bits: what is lost is far above the noise of adding rewards in
+# another order, and far below any reward's precision.
+BITS = 40
+
+
+@dataclass(frozen=True, eq=False)
+class RewardTable:
+    r"""The number, sum and sum of squares of each user's rewards from each arm.
+
+    .. math:: N_{ia} = \sum_{t} 1[a_t = a], \quad
+              S_{ia} = \sum_{t: a_t = a} r_t, \quad
+              Q_{ia} = \sum_{t: a_t = a} r_t^2
+
+    `reward_table` makes one from logs. Immutable.
+
+    Parameters
+    ----------
+    users : (n,)
+        Each user's name or number, as in the logs; all different.
+    arms : names of the k arms
+    counts, sums, squares : (n, k)
+        N, S and Q; 0 where the user never tried the arm.
+
+    Examples
+    --------
+    >>> table = RewardTable(["ann", "bob"], ["x", "y"], [[2, 1], [1, 0]], [[7, 1], [3, 0]],
+    ...                     [[25, 1], [9, 0]])
+    >>> table
+    RewardTable(n_users=2, n_arms=2, n_rewards=4)
+    >>> table.means
+    array([[3.5, 1. ],
+           [3. , nan]])
+    >>> print(round(table.noise(), 4))
+    0.7071
+    """
+
+    users: NDArray[Any]
+    arms: tuple[str, ...]
+    counts: IntArray
+    sums: FloatArray
+    squares: FloatArray
+
+    def __post_init__(self) -> None:
+        users = np.asarray(self.users)
+        if users.ndim != 1:
+            raise LobInputError(f"users must have 1 axis, got shape {users.shape}")
+        arms = arm_names(None, self.arms)
+        counts = finite_array("counts", self.counts, ndim=2)
+        if (counts < 0).any() or (counts % 1).any():
+            raise LobInputError("counts must be whole numbers that are not negative")
+        fields: dict[str, NDArray[Any]] = {
+            "counts": counts.astype(np.int64),
+            "sums": finite_array("sums", self.sums),
+            "squares": finite_array("squares", self.squares),
+        }
+        for name, value in fields.items():
+            if value.shape != (len(users), len(arms)):
+                shape = (len(users), len(arms))
+                raise LobInputError(f"{name} must have the shape {shape}, got {value.shape}")
+        self._fill(users, arms, **fields)
+
+    @classmethod
+    def _of(cls, users: NDArray[Any], arms: Sequence[str], **fields: Any) -> "RewardTable":
+        """Return the table of fields that are already checked."""
+        table = object.__new__(cls)
+        table._fill(users, tuple(arms), **fields)
+        return table
+
+    def _fill(self, users: NDArray[Any], arms: tuple[str, ...], **fields: Any) -> None:
+        arrays = {"users": users, **fields}
+        self.__dict__.update(arms=arms, **{name: read_only(a) for name, a in arrays.items()})
+
+    @property
+    def n_users(self) -> int:
+        """The number of users, n."""
+        return len(self.users)
+
+    @property
+    def n_arms(self) -> int:
+        """The number of arms, k."""
+        return len(self.arms)
+
+    @property
+    def n_rewards(self) -> int:
+        """The number of rewards of all users from all arms."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def means(self) -> FloatArray:
+        """Each user's mean reward of each arm, (n, k); nan where there is none.
+
+        Rounded to 40 bits of the rewards' size. So means that are equal are equal bit by bit,
+        in whichever order an engine added the rewards.
+        """
+        with np.errstate(invalid="ignore"):
+            means = self.sums / self.counts
+            size = np.sqrt(self.squares / self.counts)
+        grid = np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1] - BITS)
+        return read_only(np.round(means / grid) * grid)
+
+    def noise(self) -> float:
+        r"""Return the pooled standard deviation of rewards within cells, an estimate of sigma.
+
+        .. math:: \hat\sigma^2 = \frac{\sum_{ia} (Q_{ia} - S_{ia}^2 / N_{ia})}
+                                      {\sum_{ia} (N_{ia} - 1)}
+
+        over the cells with at least two rewards; nan if there are none.
+        """
+        cells = self.counts >= 2
+        counts, sums, squares = self.counts[cells], self.sums[cells], self.squares[cells]
+        if not counts.size:
+            return float("nan")
+        spread = np.maximum(squares - sums * sums / counts, 0.0)
+        return float(np.sqrt(spread.sum() / (counts - 1).sum()))
+
+    def take(self, index: ArrayLike) -> "RewardTable":
+        """Return the table of some users: their positions, or one bool for each user."""
+        where = np.asarray(index)
+        return self._part(where if where.size else where.astype(np.int64), np.arange(self.n_arms))
+
+    def filter(self, min_user_rewards: int = 1, min_arm_rewards: int = 1) -> "RewardTable":
+        """Drop arms with fewer rewards, then users with fewer rewards from the arms left.
+
+        As the paper filters: once each, arms first. An arm that no user left has tried is
+        dropped too.
+        """
+        least_user = whole("min_user_rewards", min_user_rewards)
+        least_arm = whole("min_arm_rewards", min_arm_rewards)
+        enough = self.counts.sum(axis=0) >= least_arm
+        users = self.counts[:, enough].sum(axis=1) >= least_user
+        arms = enough & self.counts[users].any(axis=0)
+        if users.all() and arms.all():
+            return self
+        return self._part(np.flatnonzero(users), np.flatnonzero(arms))
+
+    def _part(self, users: NDArray[Any], arms: IntArray) -> "RewardTable":
+        try:
+            fields = {
+                name: getattr(self, name)[users][:, arms] for name in ("counts", "sums", "squares")
+            }
+            chosen = self.users[users]
+        except IndexError as error:
+            raise LobInputError(f"no such users in {self!r}: {error}") from None
+        return RewardTable._of(chosen, [self.arms[a] for a in arms], **fields)
+
+    def __repr__(self) -> str:
+        sizes = (f"{name}={getattr(self, name)}" for name in ("n_users", "n_arms", "n_rewards"))
+        return f"RewardTable({', '.join(sizes)})"

@@ -1,0 +1,46 @@
+"""Logs for tests, and what their RewardTable must be."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from lobandits.learning import RewardTable
+
+
+def ratings(seed: int = 0, n_rows: int = 500) -> pl.DataFrame:
+    """Return rows with whole users, text arms and half stars, in no order."""
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "userId": rng.integers(1, 40, n_rows) * 7,
+            "genre": np.array(["Drama", "Comedy", "Film-Noir", "Été"])[
+                rng.integers(4, size=n_rows)
+            ],
+            "rating": rng.integers(1, 11, n_rows) / 2,
+        }
+    )
+
+
+def tabulate(logs: pl.DataFrame, user: str, arm: str, reward: str) -> RewardTable:
+    """Add up the rows one by one."""
+    users, arms = sorted(set(logs[user])), sorted(set(logs[arm]))
+    counts = np.zeros((len(users), len(arms)), dtype=np.int64)
+    sums, squares = np.zeros(counts.shape), np.zeros(counts.shape)
+    for name, option, value in logs.select(user, arm, reward).iter_rows():
+        cell = users.index(name), arms.index(option)
+        counts[cell] += 1
+        sums[cell] += value
+        squares[cell] += value * value
+    return RewardTable(np.array(users), tuple(map(str, arms)), counts, sums, squares)
+
+
+def assert_same(table: RewardTable, other: RewardTable) -> None:
+    """Compare bit by bit."""
+    assert table.users.tolist() == other.users.tolist()
+    assert table.arms == other.arms
+    for field in ("counts", "sums", "squares", "means"):
+        np.testing.assert_array_equal(getattr(table, field), getattr(other, field))
+
+
+COLUMNS: dict[str, Any] = {"user": "userId", "arm": "genre", "reward": "rating"}

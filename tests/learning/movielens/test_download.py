@@ -1,0 +1,176 @@
+"""Downloads from a real server: whole, in parts, broken, changed, damaged, and none at all."""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.learning.movielens.editions import write_csv, zipped
+from tests.learning.movielens.server import Files, serving
+
+from lobandits.errors import LobError, LobInputError
+from lobandits.learning.movielens import load_movielens
+from lobandits.learning.movielens.download import download_movielens
+from lobandits.learning.movielens.editions import EDITIONS, default_folder, edition
+
+NAME = "ml-20m.zip"
+MANY = 20_000
+
+
+@pytest.fixture
+def content(tmp_path: Path) -> bytes:
+    stars = np.random.default_rng(0).integers(1, 11, MANY) / 2
+    ratings = [(1, 10, star) for star in stars.tolist()]
+    return zipped(write_csv(tmp_path / "made" / "ml-20m", ratings)).read_bytes()
+
+
+@pytest.fixture
+def server(content: bytes) -> Iterator[Files]:
+    md5 = hashlib.md5(content).hexdigest()
+    with serving({NAME: content, f"{NAME}.md5": f"MD5 ({NAME}) = {md5}\n".encode()}) as running:
+        yield running
+
+
+def get(server: Files, folder: Path) -> Path:
+    return download_movielens("movielens-20m", folder, server.url)
+
+
+def zips(server: Files) -> list[str | None]:
+    """Return the ranges that were asked for."""
+    return [wanted for name, wanted in server.requests if name == NAME]
+
+
+def test_a_download_is_checked_named_and_not_repeated(
+    server: Files, content: bytes, tmp_path: Path
+) -> None:
+    steps: list[tuple[int, int | None]] = []
+    folder = tmp_path / "cache" / "deep"
+    path = download_movielens(
+        "movielens-20m", folder, server.url, lambda done, total: steps.append((done, total))
+    )
+    assert path == folder / NAME
+    assert path.read_bytes() == content
+    assert steps[-1] == (len(content), len(content))
+    assert [file.name for file in folder.iterdir()] == [NAME]
+    assert load_movielens(path).n_ratings == MANY
+    asked = len(server.requests)
+    assert get(server, folder) == path
+    assert len(server.requests) == asked
+
+
+def test_a_broken_connection_goes_on_where_it_broke(
+    server: Files, content: bytes, tmp_path: Path
+) -> None:
+    server.breaks = [1000, 500]
+    assert get(server, tmp_path).read_bytes() == content
+    assert zips(server) == [None, "bytes=1000-", "bytes=1500-"]
+
+
+def test_a_server_that_gives_nothing_is_given_up_and_the_part_is_kept(
+    server: Files, content: bytes, tmp_path: Path
+) -> None:
+    server.breaks = [1000, *[0] * 10]
+    with pytest.raises(LobError, match="only 1,000 bytes came") as caught:
+        get(server, tmp_path)
+    assert f"put it at {tmp_path / NAME}" in str(caught.value)
+    assert not (tmp_path / NAME).exists()
+    assert (tmp_path / f"{NAME}.part").read_bytes() == content[:1000]
+    server.breaks = []
+    assert get(server, tmp_path).read_bytes() == content
+    assert zips(server)[-1] == "bytes=1000-"
+    assert [file.name for file in tmp_path.glob("ml*")] == [NAME]
+
+
+def test_a_server_without_ranges_starts_anew(server: Files, content: bytes, tmp_path: Path) -> None:
+    server.ranges = False
+    server.breaks = [1000]
+    assert get(server, tmp_path).read_bytes() == content
+    assert zips(server) == [None, "bytes=1000-"]
+
+
+def test_a_file_that_changed_on_the_server_starts_anew(
+    server: Files, content: bytes, tmp_path: Path
+) -> None:
+    server.breaks = [1000, *[0] * 10]
+    with pytest.raises(LobError):
+        get(server, tmp_path)
+    newer = content + b"more"
+    server.breaks, server.tag = [], '"two"'
+    server.files = {NAME: newer, f"{NAME}.md5": hashlib.md5(newer).hexdigest().encode()}
+    assert get(server, tmp_path).read_bytes() == newer
+
+
+def test_a_part_that_is_complete_is_only_checked(
+    server: Files, content: bytes, tmp_path: Path
+) -> None:
+    (tmp_path / f"{NAME}.part").write_bytes(content)
+    assert get(server, tmp_path).read_bytes() == content
+    assert zips(server) == [f"bytes={len(content)}-"]
+
+
+def test_a_part_that_is_too_long_is_dropped(server: Files, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / f"{NAME}.part").write_bytes(content + b"junk")
+    assert get(server, tmp_path).read_bytes() == content
+
+
+def test_a_wrong_sum_deletes_the_file(server: Files, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / f"{NAME}.part").write_bytes(b"wrong" * 20)
+    with pytest.raises(LobError, match=r"arrived damaged: its MD5 sum is [0-9a-f]{32}, not"):
+        get(server, tmp_path)
+    assert not list(tmp_path.glob("ml*"))
+    assert get(server, tmp_path).read_bytes() == content
+
+
+def test_without_a_sum_the_zip_checks_itself(server: Files, content: bytes, tmp_path: Path) -> None:
+    del server.files[f"{NAME}.md5"]
+    assert get(server, tmp_path / "good").read_bytes() == content
+    middle = len(content) // 2
+    server.files[NAME] = content[:middle] + b"?" + content[middle + 1 :]
+    with pytest.raises(LobError, match="arrived damaged"):
+        get(server, tmp_path / "bad")
+    server.files[NAME] = content
+    server.says_length, server.breaks = False, [1000]
+    with pytest.raises(LobError, match="arrived damaged: it is no whole zip"):
+        get(server, tmp_path / "short")
+    assert not list((tmp_path / "short").iterdir())
+
+
+def test_a_missing_file_and_no_server_say_what_to_do(server: Files, tmp_path: Path) -> None:
+    with pytest.raises(LobError, match="404") as missing:
+        download_movielens("movielens-1m", tmp_path, server.url)
+    url = server.url
+    server.shutdown()
+    server.server_close()
+    with pytest.raises(LobError, match="cannot download") as absent:
+        download_movielens("movielens-1m", tmp_path, url)
+    for caught in (missing, absent):
+        assert f"put it at {tmp_path / 'ml-1m.zip'}" in str(caught.value)
+        assert f"{url}/ml-1m.zip" in str(caught.value)
+    assert not list(tmp_path.glob("ml*"))
+
+
+def test_wrong_names_and_places(tmp_path: Path) -> None:
+    with pytest.raises(LobInputError, match="did you mean 'movielens-20m'"):
+        download_movielens("movielens-20", tmp_path)
+    with pytest.raises(LobInputError, match="url must start with http"):
+        download_movielens("movielens-20m", tmp_path, "file:///etc")
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(LobError, match="cannot write"):
+        download_movielens("movielens-20m", file / "folder")
+
+
+def test_names_can_be_short() -> None:
+    assert edition("20m") == edition("ml-20m") == edition("MovieLens-20M")
+    assert {edition(name).file for name in EDITIONS} == {
+        f"{name.replace('movielens', 'ml')}.zip" for name in EDITIONS
+    }
+
+
+def test_the_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert default_folder() == tmp_path / "lobandits"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.delenv("LOCALAPPDATA", raising=False)
+    assert default_folder() == Path.home() / ".cache" / "lobandits"

@@ -1,0 +1,124 @@
+"""RewardTable against plain loops."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lobandits.errors import LobInputError
+from lobandits.learning import RewardTable
+
+Rows = list[tuple[int, str, float]]
+
+rows_of_logs = st.lists(
+    st.tuples(st.integers(0, 5), st.sampled_from("abcd"), st.integers(-20, 20).map(float)),
+    min_size=1,
+    max_size=60,
+)
+
+
+def tabulate(rows: Rows) -> RewardTable:
+    """Add up rows one by one."""
+    users, arms = sorted({u for u, _, _ in rows}), sorted({a for _, a, _ in rows})
+    counts = np.zeros((len(users), len(arms)), dtype=np.int64)
+    sums, squares = np.zeros(counts.shape), np.zeros(counts.shape)
+    for user, arm, reward in rows:
+        cell = users.index(user), arms.index(arm)
+        counts[cell] += 1
+        sums[cell] += reward
+        squares[cell] += reward**2
+    return RewardTable(np.array(users), tuple(arms), counts, sums, squares)
+
+
+@given(rows_of_logs)
+def test_means_and_noise_are_those_of_the_rows(rows: Rows) -> None:
+    table = tabulate(rows)
+    spread, freedom = 0.0, 0
+    for i, user in enumerate(table.users):
+        for a, arm in enumerate(table.arms):
+            cell = [r for u, b, r in rows if (u, b) == (user, arm)]
+            if not cell:
+                assert np.isnan(table.means[i, a])
+                continue
+            assert table.means[i, a] == pytest.approx(np.mean(cell), abs=1e-9)
+            spread += float(np.var(cell) * len(cell))
+            freedom += len(cell) - 1
+    if freedom:
+        assert table.noise() == pytest.approx((spread / freedom) ** 0.5, abs=1e-6)
+    else:
+        assert np.isnan(table.noise())
+
+
+@given(rows_of_logs, st.integers(1, 12), st.integers(1, 12))
+def test_arms_are_dropped_first_then_users_then_arms_that_nobody_left_tried(
+    rows: Rows, min_user: int, min_arm: int
+) -> None:
+    def total(rows: Rows, place: int, value: Any) -> int:
+        return sum(row[place] == value for row in rows)
+
+    kept = [row for row in rows if total(rows, 1, row[1]) >= min_arm]
+    kept = [row for row in kept if total(kept, 0, row[0]) >= min_user]
+    table = tabulate(rows).filter(min_user, min_arm)
+    assert table.n_rewards == len(kept)
+    assert table.users.tolist() == sorted({row[0] for row in kept})
+    assert table.arms == tuple(sorted({row[1] for row in kept}))
+    if kept:
+        np.testing.assert_array_equal(table.counts, tabulate(kept).counts)
+        np.testing.assert_array_equal(table.sums, tabulate(kept).sums)
+
+
+def test_equal_means_are_equal_bits_in_any_order_of_adding() -> None:
+    rewards = [0.1, 0.7, 0.2, 1.3, 0.9, 0.3]
+    sums = [[sum(rewards), sum(reversed(rewards)), 10 * sum(rewards)]]
+    squares = [[sum(r * r for r in rewards)] * 2 + [10 * sum(r * r for r in rewards)]]
+    table = RewardTable(np.array([1]), tuple("abc"), [[6, 6, 60]], sums, squares)  # type: ignore[arg-type]
+    assert sums[0][0] != sums[0][1]
+    assert len(set(table.means[0].tolist())) == 1
+
+
+def test_halves_keep_their_bits() -> None:
+    table = tabulate([(0, "a", 3.5), (0, "a", 4.0), (1, "a", 5.0), (1, "b", -0.5)])
+    assert table.means.tolist()[0][0] == 3.75
+    assert table.means.tolist()[1] == [5.0, -0.5]
+
+
+def test_take_keeps_arms_and_the_order_asked_for() -> None:
+    table = tabulate([(0, "a", 1.0), (1, "b", 2.0), (2, "b", 3.0)])
+    part = table.take([2, 0])
+    assert part.users.tolist() == [2, 0]
+    assert part.arms == ("a", "b")
+    assert part.sums.tolist() == [[0.0, 3.0], [1.0, 0.0]]
+    assert table.take(table.users > 0).users.tolist() == [1, 2]
+    assert table.take([]).n_users == 0
+    with pytest.raises(LobInputError, match="no such users"):
+        table.take([3])
+
+
+def test_a_table_cannot_be_written() -> None:
+    table = tabulate([(0, "a", 1.0)])
+    with pytest.raises(ValueError, match="read-only"):
+        table.counts[0, 0] = 2
+    with pytest.raises(AttributeError):
+        table.arms = ("b",)  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"counts": [[1.5]]}, "counts must be whole numbers"),
+        ({"counts": [[-1]]}, "counts must be whole numbers"),
+        ({"sums": [[np.nan]]}, r"sums\[0, 0\] is nan"),
+        ({"squares": [[1.0, 2.0]]}, r"squares must have the shape \(1, 1\), got \(1, 2\)"),
+        ({"arms": ["a", "b"]}, r"counts must have the shape \(1, 2\)"),
+        ({"arms": [" "]}, "an arm name must not be blank"),
+        ({"users": [["x"]]}, "users must have 1 axis"),
+    ],
+)
+def test_wrong_fields_are_refused(fields: dict[str, Any], words: str) -> None:
+    right = {
+        "users": ["x"], "arms": ["a"], "counts": [[1]], "sums": [[1.0]], "squares": [[1.0]],
+    }  # fmt: skip
+    with pytest.raises(LobInputError, match=words):
+        RewardTable(**(right | fields))  # type: ignore[arg-type]
