@@ -5,15 +5,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from lobandits._checks import FloatArray
-from lobandits.experiments.claims import Estimate, Evidence, estimate
+from lobandits.experiments.claims import Estimate, Evidence, Test, estimate
 from lobandits.experiments.design import FIRST, SIGMAS, Found
 from lobandits.experiments.draw import policy_title
 from lobandits.experiments.record import Record
 
-LOB = ("lobucb", "lobts")
-LOB_TENTH = ("lobucb(refresh_every=10)", "lobts(project_every=10)")
-PROJECTING = {"projecting every 10th round": LOB_TENTH, "projecting every round": LOB}
-"""The paper projects every tenth round on MovieLens; the verdicts of both are shown."""
+LOB = {"lobUCB": "lobucb", "lobTS": "lobts"}
+"""Claims about both have a variant for each: one may hold and the other not."""
+LOB_PACES = {
+    "lobUCB": "lobucb(refresh_every=10)",
+    "lobTS": "lobts(project_every=10)",
+    "lobUCB, projecting every round": "lobucb",
+    "lobTS, projecting every round": "lobts",
+}
+"""The paper projects every tenth round on MovieLens; the verdicts of both paces are shown."""
 PLAIN = ("ucb", "ts")
 BELIEVING = ("mucb", "mts")
 MTS = {"": "mts", "mTS best arms first": FIRST}
@@ -41,16 +46,32 @@ def below(
     ]
 
 
-def by_sigma(test: Callable[[Found, float], Evidence]) -> Callable[[Found], dict[str, Evidence]]:
+def by_sigma(test: Callable[[Found, float], Evidence]) -> Test:
     """Return the test that is done at both values of sigma."""
     return lambda found: {f"sigma = {sigma:g}": test(found, sigma) for sigma in SIGMAS}
 
 
-def by_projecting(
-    test: Callable[[Found, tuple[str, str]], Evidence],
-) -> Callable[[Found], dict[str, Evidence]]:
+def by_policy_and_sigma(test: Callable[[Found, float, str], Evidence]) -> Test:
+    """Return the test that is done for lobUCB and for lobTS, at both values of sigma."""
+    return lambda found: {
+        f"{name}, sigma = {sigma:g}": test(found, sigma, policy)
+        for sigma in SIGMAS
+        for name, policy in LOB.items()
+    }
+
+
+def by_policy(test: Callable[[Found, str], Evidence]) -> Test:
+    """Return the test that is done for lobUCB and for lobTS, projecting at either pace."""
+    return lambda found: {name: test(found, policy) for name, policy in LOB_PACES.items()}
+
+
+def by_pace(test: Callable[[Found, str, str], Evidence]) -> Test:
     """Return the test that is done with lobUCB and lobTS projecting at either pace."""
-    return lambda found: {name: test(found, pair) for name, pair in PROJECTING.items()}
+    lazy_ucb, lazy_ts, ucb, ts = LOB_PACES.values()
+    return lambda found: {
+        "projecting every 10th round": test(found, lazy_ucb, lazy_ts),
+        "projecting every round": test(found, ucb, ts),
+    }
 
 
 def trend(records: Mapping[float, Record], policy: str) -> FloatArray:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 INK, FAINT = "#010203", "#d0d1d2"
 """Colours of text and of grids, which a page may exchange for its own."""
-RC = {
+RC: dict[str, Any] = {
     "axes.axisbelow": True,
     "axes.edgecolor": INK,
     "axes.grid": True,

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lobandits._checks import FloatArray
 from lobandits.experiments.design import Experiment, Found
 from lobandits.experiments.draw import INK, Canvas
 from lobandits.orders import LatentOrders
@@ -30,7 +29,12 @@ SIX = {
 def draw(found: Found, canvas: Canvas) -> "Figure":
     """Draw the simplex four times: all of it, unions of triangles, triangles, points."""
     figure, axes = canvas.panels(4, columns=4, wide=2.3, high=2.3)
-    titles = ("(a) MAB: any means", "(b) LOB, partial orders", "(c) LOB, total orders", "(d) LB: known means")
+    titles = (
+        "(a) MAB: any means",
+        "(b) LOB, partial orders",
+        "(c) LOB, total orders",
+        "(d) LB: known means",
+    )
     for place, title in zip(axes, titles, strict=True):
         _outline(place, title)
     axes[0].fill(*CORNERS.T, color="#8c8c8c", alpha=0.25, linewidth=0)
@@ -65,10 +69,11 @@ def _fill_orders(axes: "Axes", orders: LatentOrders) -> None:
             rank = np.argsort(ranking)
             better, worse = np.nonzero(order.precedes)
             if (rank[better] < rank[worse]).all():
-                corners: FloatArray = triangle @ CORNERS
+                corners = triangle @ CORNERS
                 axes.fill(*corners.T, color=COLOURS[state], alpha=0.35, linewidth=0.4)
                 middles.append(corners.mean(axis=0))
-        axes.annotate(f"$s_{state + 1}$", np.mean(middles, axis=0), ha="center", va="center")  # fmt: skip
+        middle = np.mean(middles, axis=0)
+        axes.annotate(f"$s_{state + 1}$", middle, ha="center", va="center")
 
 
 EXPERIMENT = Experiment(

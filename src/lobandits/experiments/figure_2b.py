@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from lobandits.experiments.claims import Claim, Evidence, all_of, any_of
-from lobandits.experiments.compare import LOB, MTS, PLAIN, below, by_sigma
+from lobandits.experiments.compare import LOB, MTS, PLAIN, below, by_policy_and_sigma, by_sigma
 from lobandits.experiments.design import SIGMAS, Experiment, Found
 from lobandits.experiments.draw import Canvas
 from lobandits.experiments.synthetic import draw_sweep, sweep
@@ -24,20 +24,23 @@ def draw(found: Found, canvas: Canvas) -> "Figure":
     return figure
 
 
-def _beats_unstructured(found: Found, sigma: float) -> Evidence:
+def _beats_unstructured(found: Found, sigma: float, policy: str) -> Evidence:
     records = found.along("n_states", sigma=sigma).items()
-    return all_of(e for m, r in records for e in below(r, LOB, PLAIN, where=f", m = {m}"))
+    return all_of(e for m, r in records for e in below(r, (policy,), PLAIN, where=f", m = {m}"))
 
 
-def _beats_mucb(found: Found, sigma: float) -> Evidence:
+def _beats_mucb(found: Found, sigma: float, policy: str) -> Evidence:
     records = found.along("n_states", sigma=sigma).items()
-    return all_of(
-        e for m, r in records if m > FEWEST for e in below(r, LOB, ("mucb",), where=f", m = {m}")
-    )
+    more = [(m, record) for m, record in records if m > FEWEST]
+    return all_of(e for m, r in more for e in below(r, (policy,), ("mucb",), where=f", m = {m}"))
 
 
 def _mucb_wins(found: Found, sigma: float) -> Evidence:
-    return any_of(below(found.at(sigma=sigma, n_states=FEWEST), ("mucb",), LOB, where=", m = 2"))
+    return any_of(
+        below(
+            found.at(sigma=sigma, n_states=FEWEST), ("mucb",), tuple(LOB.values()), where=", m = 2"
+        )
+    )
 
 
 def _overtakes_mts(found: Found) -> dict[str, Evidence]:
@@ -59,14 +62,14 @@ CLAIMS = (
         where="Section 4.1, 'Latent order bandits benefit from structure', sentence 1",
         words="lobUCB and lobTS have less regret than UCB and TS, for every number of states.",
         statistic="regret of UCB and TS minus regret of lobUCB and lobTS, at each m",
-        test=by_sigma(_beats_unstructured),
+        test=by_policy_and_sigma(_beats_unstructured),
     ),
     Claim(
         id="lob-beats-mucb-for-m-above-2",
         where="Section 4.1, 'Latent order bandits benefit from structure', sentence 2",
         words="But for m = 2, lobUCB and lobTS have less regret than mUCB.",
         statistic="regret of mUCB minus regret of lobUCB and lobTS, at each m > 2",
-        test=by_sigma(_beats_mucb),
+        test=by_policy_and_sigma(_beats_mucb),
     ),
     Claim(
         id="mucb-wins-at-2-states",

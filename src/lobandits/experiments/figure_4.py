@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lobandits.experiments.claims import Claim, Evidence, all_of, estimate, exactly
-from lobandits.experiments.compare import by_sigma
+from lobandits.experiments.compare import by_policy_and_sigma, by_sigma
 from lobandits.experiments.design import PAPER_POLICIES, SIGMAS, Experiment, Found, Sweep
-from lobandits.experiments.draw import Canvas, draw_band, label_lines, policy_title
+from lobandits.experiments.draw import Canvas, draw_band, label_lines
 from lobandits.experiments.synthetic import HORIZON, USERS
 from lobandits.simulation.colours import line_styles
 
@@ -35,8 +35,9 @@ def draw(found: Found, canvas: Canvas) -> "Figure":
         record = found.at(sigma=sigma)
         for label, style in styles.items():
             lazy = LAZY.get(label, (label,) * len(EVERY))
-            ends = np.array([[curve[-1] for curve in record.curve(name)] for name in lazy])
-            draw_band(place, np.array(EVERY, float), *ends.T, style, marks=label in LAZY)
+            ends = [[curve[-1] for curve in record.curve(name)] for name in lazy]
+            mean, error = np.transpose(ends)
+            draw_band(place, np.array(EVERY, float), mean, error, style, marks=label in LAZY)
         place.set_xscale("log")
         place.set_xticks(EVERY, [str(n) for n in EVERY])
         place.minorticks_off()
@@ -48,15 +49,11 @@ def draw(found: Found, canvas: Canvas) -> "Figure":
     return figure
 
 
-def _harmless(found: Found, sigma: float) -> Evidence:
+def _harmless(found: Found, sigma: float, policy: str) -> Evidence:
     record = found.at(sigma=sigma)
-    return all_of(
-        estimate(
-            f"{policy_title(label)}: 110% of the regret at T_proj = 1, minus that at 10",
-            (1 + TOLERANCE) * record.total(label) - record.total(lazy[PAPER]),
-        )
-        for label, lazy in LAZY.items()
-    )
+    often, seldom = record.total(policy), record.total(LAZY[policy][PAPER])
+    what = "110% of the regret at T_proj = 1 minus that at 10"
+    return all_of([estimate(what, (1 + TOLERANCE) * often - seldom)])
 
 
 def _linear(found: Found, sigma: float) -> Evidence:
@@ -72,7 +69,7 @@ CLAIMS = (
         where="Section 3.3, last but one sentence; Appendix B.3",
         words="To project only every tenth round hurts neither lobUCB nor lobTS.",
         statistic="110% of the regret at T_proj = 1 minus the regret at T_proj = 10",
-        test=by_sigma(_harmless),
+        test=by_policy_and_sigma(_harmless),
     ),
     Claim(
         id="projecting-less-is-linearly-faster",

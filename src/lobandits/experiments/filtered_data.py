@@ -24,7 +24,9 @@ def _as_printed(found: Found) -> dict[str, Evidence]:
     own = {name: float(record.total(name)[0]) for name in PAPER}
     return {
         "": all_of(
-            exactly(f"half minus |{own[name]:,.0f} - {paper:,}| {name}", 0.5 - abs(own[name] - paper))
+            exactly(
+                f"half minus |{own[name]:,.0f} - {paper:,}| {name}", 0.5 - abs(own[name] - paper)
+            )
             for name, paper in PAPER.items()
         )
     }
@@ -44,9 +46,7 @@ EXPERIMENT = Experiment(
     name="filtered-data",
     place="Appendix B.2",
     title="MovieLens: what remains after the filters",
-    work=(
-        Survey("sizes", count_data, {"tiny": {}, "default": {}, "full": {}}, on_ratings=True),
-    ),
+    work=(Survey("sizes", count_data, {"tiny": {}, "default": {}, "full": {}}, on_ratings=True),),
     claims=CLAIMS,
     value="number",
     on_ratings=True,

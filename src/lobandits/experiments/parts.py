@@ -1,7 +1,6 @@
 """Parts: the units of work that are run once, saved, and shared between figures."""
 
 import inspect
-import os
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
@@ -75,14 +74,15 @@ class Simulation:
         """Return a guess of the work: orders cost more, the more states and the fewer relations."""
         options = dict(self.options)
         dear = sum(name.startswith("lobts") for name in self.policies)
-        each = len(self.policies) + dear * (4 + options.get("n_states", 15) / 10)
+        each = len(self.policies) + dear * (4 + float(options.get("n_states", 15)) / 10)
         return self.n_users * self.horizon * each * (5 - 4 * float(options.get("q", 1.0)))
 
     def run(self, place: Workplace, advance: Advance) -> Record:
         """Simulate, and keep every user's cumulative regret at the kept rounds."""
         n_decisions = self.n_users * self.horizon * len(self.policies)
+        env = self._environment(place.ratings)
         result = simulate(
-            self._environment(place.ratings),
+            env,
             self.policies,
             self.horizon,
             self.n_users,
@@ -94,7 +94,7 @@ class Simulation:
         points = kept_rounds(self.horizon)
         places = points.astype(np.int64) - 1
         return Record(
-            settings=self.settings(place.ratings),
+            settings=self.settings(place.ratings) | _found_states(env),
             points=points,
             samples={p: result.regret[p].cumsum(axis=1)[:, places] for p in self.policies},
             seconds=result.seconds,
@@ -142,6 +142,8 @@ class Measurement:
         )
 
 
-def default_workers(workers: int | None) -> int:
-    """Return how many workers there are."""
-    return workers or os.cpu_count() or 1
+def _found_states(env: Environment) -> dict[str, int]:
+    """Return how many states the clustering left, where there was one: equal orders merge."""
+    from lobandits.simulation.movielens import MovieLens
+
+    return {"states found": env.orders.n_states} if isinstance(env, MovieLens) else {}

@@ -98,12 +98,13 @@ def reproduce(
 
     one_of("size", size, SIZES)
     experiments = chosen(names)
-    ratings = RatingData(movielens)
+    seed = whole("seed", seed, least=0)
+    ratings = RatingData(movielens, seed)
     place = Workplace(ratings, workers, executor)
     folder = _folder(out)
     if movielens is not None and any(e.on_ratings for e in experiments):
         ratings.ratings  # noqa: B018  # read now: a wrong path must not cost an hour
-    run = _Run(place, size, whole("seed", seed, least=0), folder)
+    run = _Run(place, size, seed, folder)
     clock = stopwatch()
     parts = {e.name: e.parts(size, run.seed) for e in experiments}
     cost = {name: _cost(each.values()) for name, each in parts.items()}

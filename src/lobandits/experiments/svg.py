@@ -21,7 +21,9 @@ def render(experiment: "Experiment", found: "Found") -> dict[str, str]:
 
     pictures = {}
     for width, canvas in CANVASES.items():
-        with mpl.rc_context({**mpl.rcParamsDefault, **RC, "backend": mpl.get_backend()}):
+        with mpl.rc_context():
+            mpl.rcdefaults()
+            mpl.rcParams.update(RC)
             figure = experiment.draw(found, canvas)
             text = StringIO()
             figure.savefig(text, format="svg", metadata={"Date": None}, transparent=True)

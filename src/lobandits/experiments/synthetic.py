@@ -37,9 +37,7 @@ def draw_sweep(found: Found, canvas: Canvas, axis: str, name: str) -> Any:
     return figure
 
 
-def draw_horizon(
-    found: Found, canvas: Canvas, axis: str, name: str, columns: int = 2
-) -> Any:
+def draw_horizon(found: Found, canvas: Canvas, axis: str, name: str, columns: int = 2) -> Any:
     """Draw cumulative regret against the round, one row of panels for each sigma."""
     places = [(sigma, value) for sigma in SIGMAS for value in found.axis(axis)]
     figure, axes = canvas.panels(len(places), columns, wide=8.4 / columns)

@@ -24,7 +24,9 @@ def lower_bounds(shares: tuple[float, ...], n_users: int, seed: int) -> dict[str
     """Return the constants c of c log T for 15 arms, 15 states and sigma = 1, by user."""
     total = Synthetic().sample(n_users, seed)
     known = total.state_means
-    found = {kind: np.zeros(n_users) for kind in ("LB", "MAB", *(f"LOB, q = {q:g}" for q in shares))}
+    found = {
+        kind: np.zeros(n_users) for kind in ("LB", "MAB", *(f"LOB, q = {q:g}" for q in shares))
+    }
     for q in shares:
         orders = Synthetic(q=q).sample(n_users, seed).orders
         assert isinstance(orders, UserOrders)
@@ -108,7 +110,7 @@ EXPERIMENT = Experiment(
             measure=lower_bounds,
             options={
                 "tiny": {"shares": (0.0, 1.0), "n_users": 3},
-                "default": {"shares": SHARES, "n_users": 30},
+                "default": {"shares": SHARES, "n_users": 20},
                 "full": {"shares": SHARES, "n_users": 200},
             },
         ),

@@ -1,6 +1,5 @@
 """What a run leaves behind: index.html, report.json, verdicts.md, CSV files and figures."""
 
-from collections.abc import Callable
 from typing import IO, TYPE_CHECKING
 
 from lobandits._files import write_atomic
@@ -33,5 +32,4 @@ def _write(found: "Reproduction", name: str, text: str) -> None:
     def fill(file: IO[bytes]) -> None:
         file.write(text.encode())
 
-    write: Callable[[IO[bytes]], None] = fill
-    write_atomic(found.folder / name, write)
+    write_atomic(found.folder / name, fill)

@@ -7,7 +7,7 @@ from lobandits.experiments.claims import Estimate, Finding
 if TYPE_CHECKING:
     from lobandits.experiments.runner import Outcome, Reproduction
 
-HEADER = "| claim | where | variant | verdict | decisive difference | 95% interval |\n|---|---|---|---|---|---|"
+COLUMNS = ("claim", "where", "variant", "verdict", "decisive difference", "95% interval")
 
 
 def verdicts_markdown(found: "Reproduction") -> str:
@@ -15,7 +15,7 @@ def verdicts_markdown(found: "Reproduction") -> str:
     rows = [_row(outcome, f) for outcome in found.outcomes for f in outcome.findings]
     data = f", ratings: {found.facts['data']}" if found.facts else ""
     title = f"Size {found.size}, seed {found.seed}{data}.\n"
-    return "\n".join([title, HEADER, *rows]) + "\n"
+    return "\n".join([title, _line(list(COLUMNS)), "|---" * len(COLUMNS) + "|", *rows]) + "\n"
 
 
 def _row(outcome: "Outcome", finding: Finding) -> str:

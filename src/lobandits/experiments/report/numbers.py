@@ -72,7 +72,11 @@ def _experiment(outcome: "Outcome") -> dict[str, Any]:
         "value": experiment.value,
         "rows": [] if experiment.timed else list(long_rows(outcome, every=False)),
         "parts": [
-            {**axis_values(key), "file": f"parts/{outcome.keys[key]}.parquet", "settings": r.settings}
+            {
+                **axis_values(key),
+                "file": f"parts/{outcome.keys[key]}.parquet",
+                "settings": r.settings,
+            }
             for key, r in outcome.found.items()
         ],
     }

@@ -20,7 +20,8 @@ RULE = (
     "A claim is turned into differences between policies that must be positive, measured on the "
     "same users. It holds if the 95% interval of each lies above 0, does not hold if the interval "
     "of some difference (corrected for their number) lies below 0, and is undecided at this size "
-    "otherwise. Where one positive difference is enough, the two rules change places."
+    "otherwise. Where one positive difference is enough, the two rules change places. A claim has "
+    "a verdict for each policy, sigma and option that may change it; all are counted."
 )
 
 
@@ -64,10 +65,10 @@ def _summary(found: "Reproduction") -> str:
         f'<li><b class="{CLASSES[verdict]}">{counts[verdict]}</b>{verdict}</li>'
         for verdict in VERDICTS
     ]
-    rows = [_row(outcome, finding) for outcome in found.outcomes for finding in outcome.findings]
+    rows = [_row(o, findings) for o in found.outcomes for findings in _by_claim(o)]
     if not rows:
         return ""
-    heads = "<th>claim</th><th>where</th><th>verdict</th><th>decisive difference</th>"
+    heads = "<th>claim</th><th>where</th><th>verdicts, and the difference that decides</th>"
     return (
         '<section id="verdicts"><h2>Verdicts</h2>\n'
         f'<ul class="counts">{"".join(items)}</ul>\n<p class="soft">{RULE}</p>\n'
@@ -77,23 +78,24 @@ def _summary(found: "Reproduction") -> str:
     )
 
 
-def _row(outcome: "Outcome", finding: Finding) -> str:
-    claim = finding.claim
-    name = outcome.experiment.name
+def _row(outcome: "Outcome", findings: list[Finding]) -> str:
+    claim = findings[0].claim
     return (
-        f'<tr><td><a href="#{name}">{escape(claim.words)}</a>{_data(outcome)}</td>'
-        f'<td class="soft">{escape(claim.where)}</td>'
-        f"<td>{_chip(finding)}{_variant(finding)}</td>"
-        f'<td class="soft">{_decisive(finding)}</td></tr>'
+        f'<tr><td><a href="#{outcome.experiment.name}">{escape(claim.words)}</a>{_data(outcome)}'
+        f'</td><td class="soft">{escape(claim.where)}</td><td>{_verdicts(findings)}</td></tr>'
     )
+
+
+def _verdicts(findings: list[Finding]) -> str:
+    items = [
+        f"<li>{_chip(f)} {escape(f.variant)} <span class=soft>{_decisive(f)}</span></li>"
+        for f in findings
+    ]
+    return f"<ul>{''.join(items)}</ul>"
 
 
 def _chip(finding: Finding) -> str:
     return f'<span class="verdict {CLASSES[finding.verdict]}">{finding.verdict}</span>'
-
-
-def _variant(finding: Finding) -> str:
-    return f'<br><span class="soft">{escape(finding.variant)}</span>' if finding.variant else ""
 
 
 def _decisive(finding: Finding) -> str:
@@ -111,11 +113,8 @@ def _data(outcome: "Outcome") -> str:
 
 
 def _contents(found: "Reproduction") -> str:
-    items = [
-        f'<li><a href="#{o.experiment.name}">{o.experiment.name}</a> {escape(o.experiment.title)}</li>'
-        for o in found.outcomes
-        if o.shown
-    ]
+    listed = [outcome.experiment for outcome in found.outcomes if outcome.shown]
+    items = [f'<li><a href="#{e.name}">{e.name}</a> {escape(e.title)}</li>' for e in listed]
     return f"<nav><ul>\n{chr(10).join(items)}\n</ul></nav>" if items else ""
 
 
@@ -166,10 +165,6 @@ def _by_claim(outcome: "Outcome") -> list[list[Finding]]:
 
 def _claim(findings: list[Finding]) -> str:
     claim = findings[0].claim
-    items = [
-        f"<li>{_chip(f)} {escape(f.variant)} <span class=soft>{_decisive(f)}</span></li>"
-        for f in findings
-    ]
     rows = [
         f"<tr><td>{escape(f.variant)}</td><td>{escape(e.what)}</td><td>{e.mean:.4g}</td>"
         f"<td>{interval_text(e)}</td><td>{e.n}</td></tr>"
@@ -183,7 +178,7 @@ def _claim(findings: list[Finding]) -> str:
     return (
         f'<div class="claim"><b>{escape(claim.words)}</b> '
         f'<span class="soft">{escape(claim.where)} · <code>{claim.id}</code></span>'
-        f'<ul>{"".join(items)}</ul><p class="soft">Measured: {escape(claim.statistic)}.</p>'
+        f'{_verdicts(findings)}<p class="soft">Measured: {escape(claim.statistic)}.</p>'
         f"{every if rows else ''}</div>"
     )
 
