@@ -11,6 +11,8 @@ from lobandits.cli.bound import bound
 from lobandits.cli.data import data
 from lobandits.cli.demo import demo
 from lobandits.cli.friendly import friendly
+from lobandits.cli.reproduce import EXAMPLES as REPRODUCE_EXAMPLES
+from lobandits.cli.reproduce import reproduce
 from lobandits.cli.simulate import EXAMPLES, simulate
 
 app = typer.Typer(
@@ -46,6 +48,7 @@ app.command("demo")(friendly(demo))
 app.command("simulate", epilog=EXAMPLES)(friendly(simulate))
 app.command("bound")(friendly(bound))
 app.command("data")(friendly(data))
+app.command("reproduce", epilog=REPRODUCE_EXAMPLES)(friendly(reproduce))
 
 
 def main() -> None:

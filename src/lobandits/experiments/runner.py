@@ -98,6 +98,7 @@ def reproduce(
 
     one_of("size", size, SIZES)
     experiments = chosen(names)
+    workers = None if workers is None else whole("workers", workers)
     seed = whole("seed", seed, least=0)
     ratings = RatingData(movielens, seed)
     place = Workplace(ratings, workers, executor)

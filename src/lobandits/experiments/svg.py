@@ -23,7 +23,8 @@ def render(experiment: "Experiment", found: "Found") -> dict[str, str]:
     for width, canvas in CANVASES.items():
         with mpl.rc_context():
             mpl.rcdefaults()
-            mpl.rcParams.update(RC)
+            for name, value in RC.items():
+                mpl.rcParams[name] = value
             figure = experiment.draw(found, canvas)
             text = StringIO()
             figure.savefig(text, format="svg", metadata={"Date": None}, transparent=True)
