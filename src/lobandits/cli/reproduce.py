@@ -1,7 +1,6 @@
 """``lob reproduce``: the paper's figures, tables and claims, measured."""
 
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +10,7 @@ import typer
 from lobandits.errors import LobInputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from concurrent.futures import Executor
 
     from lobandits.experiments import Reproduction

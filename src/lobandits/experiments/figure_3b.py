@@ -48,9 +48,8 @@ def draw(found: Found, canvas: Canvas) -> "Figure":
     mean, error = np.transpose([counts.curve(label) for label in counts.labels])[0]
     alphas = [alpha for alpha, _ in _alphas(counts)]
     right.errorbar(alphas, mean, error, color=INK, marker="o", capsize=2, label="these data")
-    right.plot(
-        ALPHAS, PAPER_COUNTS.values(), ":", color="#8c8c8c", marker="s", label="paper (ml-20m)"
-    )
+    paper = list(PAPER_COUNTS.values())
+    right.plot(ALPHAS, paper, ":", color="#8c8c8c", marker="s", label="paper (ml-20m)")
     right.set_ylim(bottom=0)
     right.set_xlabel("share of the users' own means $\\alpha$")
     right.set_ylabel("violated relations per user")

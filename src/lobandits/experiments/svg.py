@@ -2,7 +2,7 @@
 
 import re
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lobandits.experiments.draw import FAINT, INK, RC, Canvas
 
@@ -23,8 +23,8 @@ def render(experiment: "Experiment", found: "Found") -> dict[str, str]:
     for width, canvas in CANVASES.items():
         with mpl.rc_context():
             mpl.rcdefaults()
-            for name, value in RC.items():
-                mpl.rcParams[name] = value
+            parameters: Any = mpl.rcParams
+            parameters.update(RC)
             figure = experiment.draw(found, canvas)
             text = StringIO()
             figure.savefig(text, format="svg", metadata={"Date": None}, transparent=True)
