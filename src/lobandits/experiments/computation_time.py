@@ -38,7 +38,7 @@ def draw(found: Found, canvas: Canvas) -> "Figure":
     place.set_yticks(rows, [policy_title(label) for label in PAPER_MINUTES])
     place.set_ylim(-0.5, len(rows) - 0.2)
     place.margins(x=0.12)
-    place.set_xlabel("seconds for 100 users and 4000 rounds (filled: here, empty: paper)")
+    place.set_xlabel("processor seconds (filled: here, empty: paper)")
     return figure
 
 

@@ -123,7 +123,7 @@ def draw_band(
     marks: bool = False,
 ) -> None:
     """Draw a line with its band of one standard error."""
-    drawn = dict(style) if marks else dict(style) | {"marker": ""}
+    drawn = dict(style) if marks else {**style, "marker": ""}
     (line,) = axes.plot(x, mean, **drawn)
     low, high = mean - BAND * error, mean + BAND * error
     axes.fill_between(x, low, high, color=line.get_color(), alpha=0.22, linewidth=0)
@@ -158,20 +158,23 @@ def label_lines(axes: "Axes", labels: Sequence[str]) -> None:
 
 
 def spread(places: FloatArray, gap: float) -> FloatArray:
-    """Move places as little as possible (in squares) until neighbours are ``gap`` apart.
+    """Move places in [0, 1] as little as possible (in squares) until all are ``gap`` apart.
 
-    With j the rank of a place, place - j gap must not decrease: an isotonic regression.
+    With j the rank of a place, place - j gap must not decrease: an isotonic regression, cut off
+    where the first or the last place would leave the interval.
 
     Examples
     --------
     >>> spread(np.array([0.5, 0.5, 0.0]), 0.1).round(2).tolist()
     [0.45, 0.55, 0.0]
+    >>> spread(np.array([0.0, 0.0]), 0.1).round(2).tolist()
+    [0.0, 0.1]
     """
     from scipy.optimize import isotonic_regression
 
     order = places.argsort(kind="stable")
     steps = gap * np.arange(len(places))
-    moved = isotonic_regression(places[order] - steps).x + steps
+    moved = np.clip(isotonic_regression(places[order] - steps).x, 0.0, 1.0 - steps[-1]) + steps
     apart = np.empty_like(places)
     apart[order] = moved
     return apart

@@ -28,7 +28,7 @@ SIX = {
 
 def draw(found: Found, canvas: Canvas) -> "Figure":
     """Draw the simplex four times: all of it, unions of triangles, triangles, points."""
-    figure, axes = canvas.panels(4, columns=4, wide=2.3, high=2.3)
+    figure, axes = canvas.panels(4, columns=4, wide=2.3, high=2.5)
     titles = (
         "(a) MAB: any means",
         "(b) LOB, partial orders",
@@ -54,10 +54,10 @@ def _outline(axes: "Axes", title: str) -> None:
         above = arm == 0
         axes.annotate(f"$\\mu_{arm + 1} = 1$", (x, y), (0, 4 if above else -4), ha="center",
                       textcoords="offset points", va="bottom" if above else "top")  # fmt: skip
-    axes.set_title(title, fontsize=8.5)
+    axes.text(-0.1, 1.16, title, fontsize=8.5)
     axes.set_aspect("equal")
     axes.set_xlim(-0.12, 1.12)
-    axes.set_ylim(-0.16, 1.02)
+    axes.set_ylim(-0.16, 1.24)
     axes.set_axis_off()
 
 

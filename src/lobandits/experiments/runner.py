@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,12 @@ class Outcome:
     shown: bool = False
     pictures: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
+
+    @property
+    def by_claim(self) -> list[list[Finding]]:
+        """The findings of each claim, one for each of its variants."""
+        groups = groupby(self.findings, key=lambda finding: finding.claim.id)
+        return [list(group) for _, group in groups]
 
 
 @dataclass(frozen=True, eq=False)

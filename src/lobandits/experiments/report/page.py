@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import lobandits
 from lobandits.experiments.claims import VERDICTS, Finding
 from lobandits.experiments.data import GENERATED
-from lobandits.experiments.report.markdown import interval_text
+from lobandits.experiments.report.markdown import decisive_text, interval_text
 from lobandits.experiments.report.tables import axis_values, reader_tables, shown
 
 if TYPE_CHECKING:
@@ -49,14 +49,19 @@ def _head(found: "Reproduction") -> str:
         '<a href="report.json">report.json</a>, <a href="verdicts.md">verdicts.md</a>.</p>',
     ]
     if found.facts:
-        facts = "; ".join(f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}"
-                          for name, value in found.facts.items())  # fmt: skip
-        about = "no MovieLens at hand" if found.facts["data"] == GENERATED else "MovieLens"
-        lines.append(f'<p class="data">Real-data figures, {about}: {escape(facts)}.</p>')
+        rest = {name: value for name, value in found.facts.items() if name != "data"}
+        facts = ", ".join(f"{name} {value:,}" for name, value in rest.items()).capitalize()
+        lines.append(f'<p class="data">{_about(found.facts["data"])} {escape(facts)}.</p>')
     for outcome in found.broken:
         name, why = outcome.experiment.name, escape(outcome.broken)
         lines.append(f'<p class="data"><b class="fails">{name} broke:</b> {why}</p>')
     return "\n".join([*lines, "</header>"])
+
+
+def _about(data: str) -> str:
+    if data == GENERATED:
+        return "No MovieLens was given: the real-data figures use <b>generated data</b>."
+    return f"The real-data figures use MovieLens, <b>{escape(data)}</b>."
 
 
 def _summary(found: "Reproduction") -> str:
@@ -65,7 +70,7 @@ def _summary(found: "Reproduction") -> str:
         f'<li><b class="{CLASSES[verdict]}">{counts[verdict]}</b>{verdict}</li>'
         for verdict in VERDICTS
     ]
-    rows = [_row(o, findings) for o in found.outcomes for findings in _by_claim(o)]
+    rows = [_row(o, findings) for o in found.outcomes for findings in o.by_claim]
     if not rows:
         return ""
     heads = "<th>claim</th><th>where</th><th>verdicts, and the difference that decides</th>"
@@ -88,7 +93,7 @@ def _row(outcome: "Outcome", findings: list[Finding]) -> str:
 
 def _verdicts(findings: list[Finding]) -> str:
     items = [
-        f"<li>{_chip(f)} {escape(f.variant)} <span class=soft>{_decisive(f)}</span></li>"
+        f"<li>{_chip(f)} {escape(f.variant)} <span class=soft>{escape(decisive_text(f))}</span></li>"
         for f in findings
     ]
     return f"<ul>{''.join(items)}</ul>"
@@ -96,15 +101,6 @@ def _verdicts(findings: list[Finding]) -> str:
 
 def _chip(finding: Finding) -> str:
     return f'<span class="verdict {CLASSES[finding.verdict]}">{finding.verdict}</span>'
-
-
-def _decisive(finding: Finding) -> str:
-    if finding.evidence is None:
-        return escape(finding.reason)
-    estimate = finding.evidence.decisive
-    interval = interval_text(estimate)
-    inside = f" ({interval})" if interval else ""
-    return escape(f"{estimate.what}: {estimate.mean:.4g}{inside}")
 
 
 def _data(outcome: "Outcome") -> str:
@@ -130,7 +126,7 @@ def _section(outcome: "Outcome") -> str:
         f'<p class="soft">{escape(experiment.place)} · <code>{experiment.name}</code></p>',
         note,
         _figure(outcome),
-        *(_claim(findings) for findings in _by_claim(outcome)),
+        *(_claim(findings) for findings in outcome.by_claim),
         _numbers(outcome),
         _settings(outcome),
         "</section>",
@@ -154,13 +150,6 @@ def _is_single(svg: str) -> bool:
     """Return whether a picture has the width of one panel."""
     width = float(svg.split('viewBox="', 1)[1].split()[2])
     return width < 400
-
-
-def _by_claim(outcome: "Outcome") -> list[list[Finding]]:
-    groups: dict[str, list[Finding]] = {}
-    for finding in outcome.findings:
-        groups.setdefault(finding.claim.id, []).append(finding)
-    return list(groups.values())
 
 
 def _claim(findings: list[Finding]) -> str:
