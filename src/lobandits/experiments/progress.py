@@ -52,7 +52,7 @@ def show_progress(total: float, wanted: bool) -> Iterator[Progress]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Bars(*columns, console=console, transient=True) as bars:
+    with Bars(*columns, console=console, transient=True, speed_estimate_period=120) as bars:
         yield Progress(bars, total)
 
 

@@ -38,7 +38,7 @@ def decisive_text(finding: Finding) -> str:
         return finding.reason
     estimate = finding.evidence.decisive
     interval = interval_text(estimate)
-    return f"{estimate.what} {estimate.mean:.4g}{f' ({interval})' if interval else ''}"
+    return f"{estimate.what}: {estimate.mean:.4g}{f' ({interval})' if interval else ''}"
 
 
 def interval_text(estimate: Estimate) -> str:

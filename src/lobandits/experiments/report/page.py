@@ -93,7 +93,8 @@ def _row(outcome: "Outcome", findings: list[Finding]) -> str:
 
 def _verdicts(findings: list[Finding]) -> str:
     items = [
-        f"<li>{_chip(f)} {escape(f.variant)} <span class=soft>{escape(decisive_text(f))}</span></li>"
+        f"<li>{_chip(f)} {escape(f.variant)} "
+        f"<span class=soft>{escape(decisive_text(f))}</span></li>"
         for f in findings
     ]
     return f"<ul>{''.join(items)}</ul>"
