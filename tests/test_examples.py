@@ -14,6 +14,7 @@ WRITES = {
     "compare_policies": ["out/result.parquet", "out/regret.png"],
     "own_orders": ["orders.json", "orders.png"],
     "lower_bound": ["bound.png"],
+    "movielens": ["movielens-A.png", "movielens-B.png"],
 }
 
 

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     )
     from lobandits.simulation import (
         FixedProblems,
+        MovieLens,
         Problems,
         Result,
         SimulationError,
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
         Synthetic,
         simulate,
     )
-    from lobandits.simulation.movielens import MovieLens
     from lobandits.theory import (
         lobucb_regret_bound,
         regret_lower_bound,
@@ -106,6 +106,7 @@ _HOMES = {
     ),
     "lobandits.simulation": (
         "FixedProblems",
+        "MovieLens",
         "Problems",
         "Result",
         "SimulationError",
@@ -113,7 +114,6 @@ _HOMES = {
         "Synthetic",
         "simulate",
     ),
-    "lobandits.simulation.movielens": ("MovieLens",),
     "lobandits.theory": (
         "lobucb_regret_bound",
         "regret_lower_bound",

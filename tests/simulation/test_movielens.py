@@ -13,8 +13,7 @@ from tests.learning.movielens.editions import REAL
 from lobandits._checks import FloatArray
 from lobandits.errors import LobInputError
 from lobandits.learning import KendallKMeans, RewardTable, load_movielens, make_ratings
-from lobandits.simulation import Environment, simulate
-from lobandits.simulation.movielens import MovieLens
+from lobandits.simulation import Environment, MovieLens, simulate
 
 needs_real = pytest.mark.skipif(not REAL.exists(), reason="needs the ratings of ml-latest-small")
 
@@ -82,10 +81,11 @@ def test_violations_are_counted_between_neighbours() -> None:
     env = generated()
     assert env.violations() == 0
     counts = []
-    for raw, state in zip(env.clusters.raw, env.clusters.states.tolist(), strict=True):
+    for raw, state in zip(env.means0, env.clusters.states.tolist(), strict=True):
         ranking = env.orders[state].ranking
         counts.append(sum(raw[better] < raw[worse] for better, worse in pairwise(ranking)))
-    assert env.replace(alpha=1.0).violations() == pytest.approx(np.mean(counts))
+    assert env.violations(alpha=1.0) == pytest.approx(np.mean(counts))
+    assert env.replace(alpha=1.0).violations() == env.violations(alpha=1.0)
     assert 0 < env.replace(alpha=0.2).violations() <= env.replace(alpha=1.0).violations() < 6
 
 
@@ -168,7 +168,7 @@ def test_a_table_of_any_users_and_arms() -> None:
     means = rng.normal(size=(40, 3))
     ones = np.ones((40, 3), dtype=np.int64)
     table = RewardTable(np.arange(40), ("x", "y", "z"), ones, means, means**2)
-    env = MovieLens(table, n_states=3, alpha=1.0)
+    env = MovieLens(table, n_states=3, alpha=np.float64(1))
     assert (env.edition, env.n_users, env.n_arms, env.imputed_share) == ("table", 40, 3, 0.0)
     assert env.orders.arms == ("x", "y", "z")
     assert repr(env) == (
@@ -217,6 +217,16 @@ def test_more_states_than_users() -> None:
         generated().replace(n_states=121).sample(1, 0)
     with pytest.raises(LobInputError, match="only 60 users to learn from"):
         generated().replace(n_states=61, hold_out=0.5).sample(1, 0)
+
+
+def test_a_table_needs_two_arms_and_users_without_rewards_are_left_out() -> None:
+    counts = np.array([[1, 0, 2], [0, 0, 0], [3, 0, 1], [2, 0, 2]])
+    table = RewardTable(np.arange(4), ("x", "y", "z"), counts, 2.0 * counts, 4.0 * counts)
+    env = MovieLens(table, n_states=1)
+    assert (env.n_users, env.orders.arms) == (3, ("x", "z"))
+    one = RewardTable(np.arange(4), ("x",), counts[:, :1], 1.0 * counts[:, :1], 1.0 * counts[:, :1])
+    with pytest.raises(LobInputError, match="only one arm, 'x'"):
+        MovieLens(one, n_states=1).sample(1, 0)
 
 
 @needs_real

@@ -43,9 +43,9 @@ def _list(folder: Path) -> None:
     """Print one line for each edition."""
     from lobandits.learning.movielens.editions import EDITIONS
 
-    for name, (file, ratings, size) in EDITIONS.items():
+    for name, (file, content, size) in EDITIONS.items():
         there = "  here" if (folder / file).is_file() else ""
-        typer.echo(f"{name:<23} {size:>6}  {ratings} ratings{there}")
+        typer.echo(f"{name:<23} {size:>6}  {content}{there}")
     typer.echo(f"\nfolder: {folder}\n\n{LICENCE}")
 
 

@@ -71,6 +71,8 @@ def cluster(
     table: RewardTable, n_states: int, hold_out: float, seed: int, progress: bool
 ) -> Clusters:
     """Learn ``n_states`` orders from all users but a random share ``hold_out``; place everybody."""
+    if table.n_arms < 2:
+        raise LobInputError(f"there is only one arm, {table.arms[0]!r}; orders need two")
     held_out = _held_out(table.n_users, hold_out, seed)
     n_learners = int((~held_out).sum())
     if n_learners < n_states:

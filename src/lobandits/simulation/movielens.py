@@ -18,9 +18,14 @@ from lobandits.simulation.problems import Problems
 from lobandits.simulation.streams import Stream
 
 FILTERS = ("ratings", "min_movie_ratings", "min_user_ratings", "seed")
-"""The options that decide the table of genre means."""
 CLUSTERING = (*FILTERS, "n_states", "hold_out")
-"""The options that decide the states."""
+DECIDES = {
+    "edition": ("ratings",),
+    "table": FILTERS,
+    "clusters": CLUSTERING,
+    "projected": (*CLUSTERING, "min_gap"),
+}
+"""What is computed once, and the options that decide it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,15 +102,18 @@ class MovieLens:
                 "ratings must come from load_movielens(path) or make_ratings(...), or be a "
                 f"RewardTable, got {type(self.ratings).__name__}"
             )
-        whole("n_states", self.n_states)
-        whole("min_movie_ratings", self.min_movie_ratings)
-        whole("min_user_ratings", self.min_user_ratings)
-        whole("seed", self.seed, least=0, most=2**32 - 1)
-        fraction("alpha", self.alpha)
-        positive("sigma", self.sigma)
-        not_negative("min_gap", self.min_gap)
-        if fraction("hold_out", self.hold_out) == 1:
+        for name in ("n_states", "min_movie_ratings", "min_user_ratings"):
+            self._set(name, whole(name, getattr(self, name)))
+        self._set("seed", whole("seed", self.seed, least=0, most=2**32 - 1))
+        self._set("alpha", fraction("alpha", self.alpha))
+        self._set("sigma", positive("sigma", self.sigma))
+        self._set("min_gap", not_negative("min_gap", self.min_gap))
+        self._set("hold_out", fraction("hold_out", self.hold_out))
+        if self.hold_out == 1:
             raise LobInputError("hold_out is 1, which leaves nobody to learn from; lower it")
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
 
     @cached_property
     def edition(self) -> str:
@@ -122,7 +130,7 @@ class MovieLens:
             return genre_table(source, self.min_movie_ratings, self.min_user_ratings, self.seed)
         if isinstance(source, GeneratedRatings):
             return reward_table(source.table, user="userId", arm="genre", reward="rating")
-        return source
+        return source.filter()
 
     @cached_property
     def clusters(self) -> Clusters:
@@ -154,12 +162,19 @@ class MovieLens:
         """Share of the genre means that had to be imputed, of all users."""
         return self.clusters.imputed_share
 
-    def violations(self) -> float:
+    @property
+    def means0(self) -> FloatArray:
+        """All users' raw genre means, imputed where there are none: the means in Setting B."""
+        return self.clusters.raw
+
+    def violations(self, alpha: float | None = None) -> float:
         """Return how many of the n_arms - 1 relations between neighbours the means violate.
 
-        An average over the users in play; each user's state has the order.
+        An average over the users in play, each with the order of their state; at this alpha, or
+        another one.
         """
-        return float(self.clusters.violated(self._means)[self._in_play].mean())
+        means = self._means if alpha is None else self.replace(alpha=alpha)._means
+        return float(self.clusters.violated(means)[self._in_play].mean())
 
     def replace(self, **options: Any) -> "MovieLens":
         """Return the environment with other options; what they leave as it is, is kept.
@@ -168,12 +183,8 @@ class MovieLens:
         another ``n_states`` the ratings are not summed up again.
         """
         other = replace(self, **options)
-        for name, deciding in (
-            ("edition", ("ratings",)),
-            ("table", FILTERS),
-            ("clusters", CLUSTERING),
-        ):
-            if all(getattr(self, option) == getattr(other, option) for option in deciding):
+        for name, options_of in DECIDES.items():
+            if all(getattr(self, option) == getattr(other, option) for option in options_of):
                 other.__dict__[name] = getattr(self, name)
         return other
 
@@ -214,7 +225,7 @@ class MovieLens:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what other processes need: the users in their states, and no ratings."""
-        kept = {name: getattr(self, name) for name in ("edition", "table", "clusters", "projected")}
+        kept = {name: getattr(self, name) for name in DECIDES}
         return {**self.__dict__, **kept, "ratings": self.table}
 
     def __repr__(self) -> str:

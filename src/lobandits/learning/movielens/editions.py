@@ -14,19 +14,21 @@ class Edition(NamedTuple):
     """A file to download, and what is in it."""
 
     file: str
-    ratings: str
+    content: str
     size: str
 
 
 EDITIONS = {
-    "movielens-100k": Edition("ml-100k.zip", "100,000", "5 MB"),
-    "movielens-1m": Edition("ml-1m.zip", "1 million", "6 MB"),
-    "movielens-10m": Edition("ml-10m.zip", "10 million", "63 MB"),
-    "movielens-20m": Edition("ml-20m.zip", "20 million, as in the paper", "190 MB"),
-    "movielens-25m": Edition("ml-25m.zip", "25 million", "250 MB"),
-    "movielens-32m": Edition("ml-32m.zip", "32 million", "239 MB"),
-    "movielens-latest": Edition("ml-latest.zip", "33 million, changes over time", "335 MB"),
-    "movielens-latest-small": Edition("ml-latest-small.zip", "100,000, changes over time", "1 MB"),
+    "movielens-100k": Edition("ml-100k.zip", "100,000 ratings", "5 MB"),
+    "movielens-1m": Edition("ml-1m.zip", "1 million ratings", "6 MB"),
+    "movielens-10m": Edition("ml-10m.zip", "10 million ratings", "63 MB"),
+    "movielens-20m": Edition("ml-20m.zip", "20 million ratings, as in the paper", "190 MB"),
+    "movielens-25m": Edition("ml-25m.zip", "25 million ratings", "250 MB"),
+    "movielens-32m": Edition("ml-32m.zip", "32 million ratings", "239 MB"),
+    "movielens-latest": Edition("ml-latest.zip", "33 million ratings, changes over time", "335 MB"),
+    "movielens-latest-small": Edition(
+        "ml-latest-small.zip", "100,000 ratings, changes over time", "1 MB"
+    ),
 }
 
 

@@ -1,10 +1,10 @@
-r"""Each user's ratings of each genre, where a movie with several genres counts for one of them."""
+"""Each user's ratings of each genre, where a movie with several genres counts for one of them."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lobandits._checks import IntArray, whole
+from lobandits._checks import whole
 from lobandits.errors import LobInputError
 from lobandits.learning.movielens.ratings import MovieLensRatings
 from lobandits.learning.table import RewardTable
@@ -80,14 +80,9 @@ def _one_genre_each(movies: "pa.Table", names: list[str], seed: int) -> "pa.Tabl
 def _table(cells: dict[str, Any], names: list[str]) -> RewardTable:
     """Return the cells as a table with all users and the genres that are left."""
     users, rows = np.unique(cells["userId"], return_inverse=True)
-    present, columns = np.unique(cells["arm"], return_inverse=True)
-    fields = {}
+    arms, columns = np.unique(cells["arm"], return_inverse=True)
+    fields: dict[str, Any] = {}
     for name in ("counts", "sums", "squares"):
-        fields[name] = np.zeros((len(users), len(present)))
+        fields[name] = np.zeros((len(users), len(arms)), dtype=cells[name].dtype)
         fields[name][rows, columns] = cells[name]
-    return RewardTable(users, tuple(names[arm] for arm in present), **_counted(fields))
-
-
-def _counted(fields: dict[str, Any]) -> dict[str, Any]:
-    counts: IntArray = fields["counts"].astype(np.int64)
-    return {**fields, "counts": counts}
+    return RewardTable(users, tuple(names[arm] for arm in arms), **fields)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lobandits.errors import LobWarning
+from lobandits.errors import LobInputError, LobWarning
 from lobandits.learning.movielens.movies import read_movies
 from lobandits.learning.movielens.read import read_ratings
 from lobandits.learning.movielens.source import Source, open_source
@@ -29,9 +29,9 @@ UNKNOWN = "MovieLens"
 
 @dataclass(frozen=True, eq=False)
 class MovieLensRatings:
-    """Who rated which movie how, and the genres of the movies.
+    """Who rated which movie how, and the genres of the movies: what `load_movielens` returns.
 
-    Attributes
+    Parameters
     ----------
     ratings
         Arrow table with the columns userId, movieId and rating, in stars.
@@ -39,6 +39,18 @@ class MovieLensRatings:
         Arrow table with the columns movieId, title and genres: a list, empty for none.
     edition
         Such as "ml-20m".
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> ratings = pa.table({"userId": [1, 1, 2], "movieId": [7, 8, 7], "rating": [4.5, 2.0, 3.0]})
+    >>> genres = [["Action", "Crime"], []]
+    >>> movies = pa.table({"movieId": [7, 8], "title": ["Heat", "Home"], "genres": genres})
+    >>> data = MovieLensRatings(ratings, movies, "mine")
+    >>> data
+    MovieLensRatings(mine: 3 ratings, 2 users, 2 movies, 2 genres)
+    >>> data.genres
+    ('Action', 'Crime')
     """
 
     ratings: "pa.Table" = field(repr=False)
@@ -102,7 +114,10 @@ def load_movielens(path: str | os.PathLike[str]) -> MovieLensRatings:
     MovieLensRatings(MovieLens: 1 ratings, 1 users, 1 movies, 2 genres)
     """
     with open_source(path) as source:
-        ratings, movies = read_ratings(source.ratings), read_movies(source.movies)
+        try:
+            ratings, movies = read_ratings(source.ratings), read_movies(source.movies)
+        except OSError as error:
+            raise LobInputError(f"cannot read {error.filename}: {error.strerror}") from error
     _warn_of_unknown_movies(ratings, movies, source)
     return MovieLensRatings(ratings, movies, _edition(source, ratings.num_rows))
 

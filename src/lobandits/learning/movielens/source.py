@@ -65,8 +65,8 @@ def _files_in(folder: Path) -> list[Path]:
 def _unpacked(path: Path) -> Iterator[tuple[list[str], Path]]:
     """Yield the names of all files in a zip, and a folder with those that are wanted."""
     if not zipfile.is_zipfile(path):
-        wanted = ", ".join(layout.ratings for layout in LAYOUTS)
-        hint = "; give the folder that it is in" if path.name in wanted else AGAIN
+        ours = any(path.name in layout for layout in LAYOUTS)
+        hint = "; give the folder that it is in" if ours else AGAIN
         raise LobInputError(f"{path} is no zip, or a damaged one{hint}")
     with TemporaryDirectory(prefix="lob-movielens-") as folder:
         try:
@@ -75,7 +75,7 @@ def _unpacked(path: Path) -> Iterator[tuple[list[str], Path]]:
                 layout, within = _find(names, path)
                 for name in layout:
                     archive.extract(_join(within, name), folder)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
             raise LobInputError(f"{path} is a damaged zip ({error}){AGAIN}") from None
         except OSError as error:
             raise LobError(f"cannot unpack {path}: {error.strerror or error}") from error
