@@ -6,19 +6,19 @@ import numpy as np
 
 from lobandits._checks import FloatArray
 from lobandits.experiments.claims import Estimate, Evidence, Test, estimate
-from lobandits.experiments.design import FIRST, SIGMAS, Found
+from lobandits.experiments.design import FIRST, NARROW, NARROW_TENTH, SIGMAS, TENTH, Found
 from lobandits.experiments.draw import policy_title
 from lobandits.experiments.record import Record
 
-LOB = {"lobUCB": "lobucb", "lobTS": "lobts"}
+LOB = {"lobUCB": "lobucb", "lobUCB with UCB's radius": NARROW, "lobTS": "lobts"}
 """Claims about both have a variant for each: one may hold and the other not."""
-LOB_PACES = {
-    "lobUCB": "lobucb(refresh_every=10)",
-    "lobTS": "lobts(project_every=10)",
-    "lobUCB, projecting every round": "lobucb",
+LOB_TENTH = {
+    "lobUCB": TENTH[0],
+    "lobUCB with UCB's radius": NARROW_TENTH,
+    "lobTS": TENTH[1],
     "lobTS, projecting every round": "lobts",
 }
-"""The paper projects every tenth round on MovieLens; the verdicts of both paces are shown."""
+"""The paper projects every tenth round on MovieLens; for lobTS both paces are shown."""
 PLAIN = ("ucb", "ts")
 BELIEVING = ("mucb", "mts")
 MTS = {"": "mts", "mTS best arms first": FIRST}
@@ -61,16 +61,15 @@ def by_policy_and_sigma(test: Callable[[Found, float, str], Evidence]) -> Test:
 
 
 def by_policy(test: Callable[[Found, str], Evidence]) -> Test:
-    """Return the test that is done for lobUCB and for lobTS, projecting at either pace."""
-    return lambda found: {name: test(found, policy) for name, policy in LOB_PACES.items()}
+    """Return the test that is done for lobUCB and for lobTS on MovieLens, and their variants."""
+    return lambda found: {name: test(found, policy) for name, policy in LOB_TENTH.items()}
 
 
 def by_pace(test: Callable[[Found, str, str], Evidence]) -> Test:
     """Return the test that is done with lobUCB and lobTS projecting at either pace."""
-    lazy_ucb, lazy_ts, ucb, ts = LOB_PACES.values()
     return lambda found: {
-        "projecting every 10th round": test(found, lazy_ucb, lazy_ts),
-        "projecting every round": test(found, ucb, ts),
+        "projecting every 10th round": test(found, *TENTH),
+        "projecting every round": test(found, "lobucb", "lobts"),
     }
 
 

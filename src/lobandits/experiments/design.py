@@ -26,12 +26,19 @@ TINY = 20
 PAPER_POLICIES = ("ucb", "ts", "mucb", "mts", "lobucb", "lobts")
 FIRST = "mts(best_arms_first=True)"
 """mTS that plays each state's best arm once before it samples states."""
-SYNTHETIC_POLICIES = (*PAPER_POLICIES, FIRST, "toparms")
+NARROW = "lobucb(radius=2.0)"
+"""lobUCB with the radius of UCB, c sqrt(2 log t / N); its listing has 4."""
+SYNTHETIC_POLICIES = (*PAPER_POLICIES, FIRST, NARROW, "toparms")
 SIGMAS = (1.0, 5.0)
 """The text has 1, the appendix 5."""
 TENTH = ("lobucb(refresh_every=10)", "lobts(project_every=10)")
-MOVIELENS_POLICIES = ("ucb", "ts", "mucb", "mts", *TENTH)
-"""As in the paper, latent-order policies project every tenth round here."""
+"""As in the paper, latent-order policies project every tenth round on MovieLens."""
+NARROW_TENTH = "lobucb(refresh_every=10, radius=2.0)"
+MOVIELENS_POLICIES = (
+    *("ucb", "ts", "mucb", "mts", *TENTH),
+    *(FIRST, NARROW_TENTH, "lobucb", "lobts"),
+)
+"""The paper's, then those that show what an option changes."""
 
 
 class Found(Mapping[Key, Record]):

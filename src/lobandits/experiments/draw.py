@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lobandits._checks import FloatArray
-from lobandits.experiments.design import FIRST
+from lobandits.experiments.design import FIRST, NARROW, NARROW_TENTH, TENTH
 from lobandits.experiments.record import Record
 from lobandits.simulation.colours import line_styles
 
@@ -49,9 +49,11 @@ TITLES = {
     "lobucb": "lobUCB",
     "lobts": "lobTS",
     "toparms": "top-arms UCB",
-    "lobucb(refresh_every=10)": "lobUCB",
-    "lobts(project_every=10)": "lobTS",
+    TENTH[0]: "lobUCB",
+    TENTH[1]: "lobTS",
     FIRST: "mTS, best first",
+    NARROW: "lobUCB, narrow",
+    NARROW_TENTH: "lobUCB, narrow",
 }
 """How policies are called in figures; on MovieLens all project every tenth round."""
 BAND = 1.0

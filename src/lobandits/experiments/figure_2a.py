@@ -50,7 +50,8 @@ EXPERIMENT = Experiment(
     place="Figure 2(a) (Section 4.1)",
     title="Synthetic: regret against the horizon",
     note="15 arms, 15 states. The text has sigma = 1, the appendix 5; both are shown. "
-    "The dotted mTS plays each state's best arm once before it samples.",
+    "Best first: mTS plays each state's best arm once before it samples. Narrow: lobUCB has the "
+    "radius of UCB, c sqrt(2 log t / N); its listing has 4.",
     work=(sweep(n_states=(15,)),),
     draw=draw,
     claims=CLAIMS,

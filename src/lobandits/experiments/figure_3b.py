@@ -6,7 +6,7 @@ import numpy as np
 
 from lobandits._checks import FloatArray
 from lobandits.experiments.claims import Claim, Evidence, NotTestable, all_of, estimate
-from lobandits.experiments.compare import LOB_PACES, MTS, PLAIN, below, by_policy
+from lobandits.experiments.compare import LOB_TENTH, MTS, PLAIN, below, by_policy
 from lobandits.experiments.data import RatingData
 from lobandits.experiments.design import Experiment, Found, Survey
 from lobandits.experiments.draw import INK, Canvas, draw_ends
@@ -76,7 +76,7 @@ def _mts_worse(found: Found) -> dict[str, Evidence]:
             e for a, r in mixed for e in below(r, (policy,), (mts,), where=f", alpha = {a:g}")
         )
         for option, mts in MTS.items()
-        for name, policy in LOB_PACES.items()
+        for name, policy in LOB_TENTH.items()
     }
 
 

@@ -1,14 +1,14 @@
 """What the MovieLens experiments share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from lobandits.experiments.design import FIRST, MOVIELENS_POLICIES, TENTH, Found, Sweep
+from lobandits.experiments.design import MOVIELENS_POLICIES, NARROW_TENTH, TENTH, Found, Sweep
 from lobandits.experiments.draw import Canvas, draw_curves
 
 USERS = {"default": 100, "full": 100}
 HORIZON = 4000
-SHOWN = ("ucb", "ts", "mucb", "mts", *TENTH)
+SHOWN = ("ucb", "ts", "mucb", "mts", TENTH[0], NARROW_TENTH, TENTH[1])
 WELL, RAW = 0.0, 1.0
 """Alpha of Setting A, where the orders hold, and of Setting B, the users' own means."""
 LOW, HIGH = 0.75, 1.0
@@ -16,14 +16,18 @@ LOW, HIGH = 0.75, 1.0
 
 
 def sweep(
-    horizon: int = HORIZON, *, alpha: Any, n_states: Sequence[int] | Mapping[str, Sequence[int]]
+    horizon: int = HORIZON,
+    *,
+    n_states: Sequence[int],
+    alpha: Sequence[float],
+    hold_out: Sequence[float] = (0.0,),
 ) -> Sweep:
-    """Return the MovieLens task over alpha and the number of states."""
+    """Return the MovieLens task over the number of states, alpha, and users held out."""
     return Sweep(
         environment="movielens",
-        axes={"n_states": n_states, "alpha": alpha},
+        axes={"n_states": n_states, "alpha": alpha, "hold_out": hold_out},
         fixed={"sigma": 2.0},
-        policies=(*MOVIELENS_POLICIES, "lobucb", "lobts", FIRST),
+        policies=MOVIELENS_POLICIES,
         horizon=horizon,
         users=USERS,
     )

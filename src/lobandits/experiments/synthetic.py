@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lobandits.experiments.design import SIGMAS, SYNTHETIC_POLICIES, Found, Sweep
+from lobandits.experiments.design import FIRST, NARROW, SIGMAS, SYNTHETIC_POLICIES, Found, Sweep
 from lobandits.experiments.draw import Canvas, draw_curves, draw_ends
 
 USERS = {"default": 300, "full": 1000}
 HORIZON = 500
 TASK = {"n_arms": 15, "n_states": 15, "q": 1.0}
 """k = m = 15 with all relations, where the paper does not say otherwise."""
-SHOWN = ("ucb", "ts", "mucb", "mts", "mts(best_arms_first=True)", "lobucb", "lobts")
+SHOWN = ("ucb", "ts", "mucb", "mts", FIRST, "lobucb", NARROW, "lobts")
 
 
 def sweep(**axes: Sequence[Any] | Mapping[str, Sequence[Any]]) -> Sweep:
