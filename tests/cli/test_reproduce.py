@@ -1,3 +1,7 @@
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -55,3 +59,23 @@ def test_wrong_words_end_with_one_line(tmp_path: Path) -> None:
         assert done.exit_code == 2
         assert what in done.stderr
         assert done.stderr.count("\n") == 1
+
+
+def test_a_run_that_was_interrupted_keeps_what_was_done(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from lobandits.cli import main; main()", "reproduce"]
+    words = ["figure-2b", "--out", str(tmp_path), "--workers", "1"]
+    running = subprocess.Popen(
+        [*command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("parts/*.parquet")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert said == (
+        f"interrupted: finished parts are kept in {tmp_path}; the same command goes on from there\n"
+    )
+    saved = list(tmp_path.glob("parts/*.parquet"))
+    assert 1 <= len(saved) < len(EXPERIMENTS["figure-2b"].parts("default", 0))
+    assert not list(tmp_path.rglob(".*"))
