@@ -6,12 +6,16 @@ from contextlib import contextmanager
 
 @contextmanager
 def progress_bar(
-    total: int, wanted: bool, doing: str, unit: str
+    total: int, wanted: bool | Callable[[int], None], doing: str, unit: str
 ) -> Iterator[Callable[[int], None]]:
     """Yield the function that moves the bar on; without a terminal it does nothing.
 
-    The bar reads "``doing`` ... 50% of ``total`` ``unit``".
+    The bar reads "``doing`` ... 50% of ``total`` ``unit``". A function given instead of True or
+    False moves a bar of the caller's own.
     """
+    if callable(wanted):
+        yield wanted
+        return
     if not wanted:
         yield _ignore
         return

@@ -119,3 +119,12 @@ def test_many_users_with_orders_of_their_own_need_little_memory() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 40e6  # 9 MB stay; the closures of all users at once would be 17 MB as booleans
+
+
+@pytest.mark.parametrize("n_states", [57, 64, 65, 120, 128])
+def test_any_number_of_shared_states_fits_its_words(n_states: int) -> None:
+    means = np.random.default_rng(0).random((n_states, 19))
+    policy = LobUCB(LatentOrders.from_means(means), sigma=1.0)
+    state = policy.start(2)
+    policy.record(state, policy.choose(state, 0), [1.0, 2.0])
+    assert state.counts.sum() == 2

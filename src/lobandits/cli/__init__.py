@@ -16,6 +16,8 @@ from lobandits.cli.learn import EXAMPLES as LEARN_EXAMPLES
 from lobandits.cli.learn import learn
 from lobandits.cli.load_test import load_test
 from lobandits.cli.model import model
+from lobandits.cli.reproduce import EXAMPLES as REPRODUCE_EXAMPLES
+from lobandits.cli.reproduce import reproduce
 from lobandits.cli.serve import EXAMPLES as SERVE_EXAMPLES
 from lobandits.cli.serve import serve
 from lobandits.cli.show import show
@@ -60,6 +62,7 @@ app.command("serve", epilog=SERVE_EXAMPLES)(friendly(serve))
 app.add_typer(model, name="model")
 app.command("export")(friendly(export))
 app.command("load-test")(friendly(load_test))
+app.command("reproduce", epilog=REPRODUCE_EXAMPLES)(friendly(reproduce))
 
 
 def main() -> None:

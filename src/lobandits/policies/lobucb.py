@@ -192,7 +192,7 @@ def _pack(sets: NDArray[Any]) -> Bits:
     packed = np.packbits(sets, axis=-1, bitorder="little")
     padding = -packed.shape[-1] % WORD_BYTES
     words = np.concatenate([packed, np.zeros((*packed.shape[:-1], padding), np.uint8)], axis=-1)
-    return read_only(words.view(np.uint64))
+    return read_only(np.ascontiguousarray(words).view(np.uint64))
 
 
 @lean

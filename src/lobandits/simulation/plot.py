@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lobandits.errors import LobInputError
+from lobandits.simulation.colours import line_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,11 +27,12 @@ def plot_regret(
         raise LobInputError("the lower bound is on cumulative regret; plot that, or bound=False")
     axes = _new_axes() if ax is None else ax
     rounds = np.arange(1, result.horizon + 1)
-    for policy in result.policies:
+    for policy, style in line_styles(result.policies).items():
         mean, error = (
             result.cumulative(policy) if cumulative else result.instantaneous(policy, window)
         )
-        (line,) = axes.plot(rounds, mean, label=policy.replace("$", r"\$"), linewidth=1.6)
+        name, style = policy.replace("$", r"\$"), style | {"marker": ""}
+        (line,) = axes.plot(rounds, mean, label=name, linewidth=1.6, **style)
         if result.n_users > 1:
             low, high = mean - BAND * error, mean + BAND * error
             axes.fill_between(rounds, low, high, color=line.get_color(), alpha=0.2, linewidth=0)

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ def simulate(
     *,
     workers: int | None = None,
     executor: Executor | None = None,
-    progress: bool = True,
+    progress: bool | Callable[[int], None] = True,
     keep: Literal["all", "mean"] = "all",
     chunk_size: int | None = None,
 ) -> Result:
@@ -68,7 +68,8 @@ def simulate(
         ``dask.distributed.Client.get_executor()``. Functions among ``policies`` must then be
         picklable.
     progress
-        Show a progress bar, if standard error is a terminal.
+        Show a progress bar, if standard error is a terminal; or a function to call with the
+        number of decisions just made, from any thread.
     keep
         "all": the regret of every user in every round. "mean": only means and standard errors
         over users, and each user's total; the memory needed hardly grows with users.

@@ -1,0 +1,178 @@
+"""Claims of the paper, and the rule by which measurements decide them.
+
+A claim is turned into differences that must be positive, each measured on the same users: the
+mean d of n paired differences has the interval d -+ t(level, n - 1) standard errors. Where all
+K differences must be positive, the claim
+
+* holds, if each interval of level 95% lies above 0 (an intersection-union test: no correction);
+* does not hold, if some interval of level 1 - 5%/K (Bonferroni) lies below 0;
+* is undecided at this size otherwise.
+
+Where one positive difference is enough, the two rules change places.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lobandits.errors import LobError
+
+if TYPE_CHECKING:
+    from lobandits.experiments.design import Found
+
+HOLDS, FAILS = "holds", "does not hold"
+UNDECIDED, UNTESTABLE = "undecided at this size", "not testable here"
+VERDICTS = (HOLDS, FAILS, UNDECIDED, UNTESTABLE)
+LEVEL = 0.95
+
+
+class NotTestable(LobError):  # noqa: N818
+    """A claim cannot be tested with the data at hand; the message says why."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The mean of paired differences that the claim says is positive.
+
+    An error of 0 means an exact number, without an interval.
+    """
+
+    what: str
+    mean: float
+    error: float
+    n: int
+
+    def interval(self, level: float = LEVEL) -> tuple[float, float]:
+        """Return Student's interval; endless for a single user."""
+        from scipy.special import stdtrit
+
+        if self.error == 0:
+            return self.mean, self.mean
+        if self.n < 2:
+            return -np.inf, np.inf
+        wide = self.error * float(stdtrit(self.n - 1, (1 + level) / 2))
+        return self.mean - wide, self.mean + wide
+
+
+def estimate(what: str, differences: ArrayLike) -> Estimate:
+    """Return the estimate from one difference per user.
+
+    Examples
+    --------
+    >>> estimate("lobTS below UCB", [3.0, 5.0, 4.0]).mean
+    4.0
+    """
+    values = np.asarray(differences, dtype=np.float64)
+    n = len(values)
+    error = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
+    return Estimate(what, float(values.mean()), error, n)
+
+
+def exactly(what: str, value: float) -> Estimate:
+    """Return the estimate of a number that is known without error."""
+    return Estimate(what, value, 0.0, 1)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The estimates that decide a claim: "all" of them must be positive, or "any" of them."""
+
+    estimates: tuple[Estimate, ...]
+    need: Literal["all", "any"] = "all"
+
+    def verdict(self) -> str:
+        """Return what the estimates say; see the module's text for the rule.
+
+        Examples
+        --------
+        >>> Evidence((Estimate("a", 2.0, 0.5, 100), Estimate("b", 0.1, 0.5, 100))).verdict()
+        'undecided at this size'
+        """
+        if not self.estimates:
+            return UNTESTABLE
+        corrected = 1 - (1 - LEVEL) / len(self.estimates)
+        up, down = (LEVEL, corrected) if self.need == "all" else (corrected, LEVEL)
+        positive = [e.interval(up)[0] > 0 for e in self.estimates]
+        negative = [e.interval(down)[1] <= 0 for e in self.estimates]
+        holds, fails = (all, any) if self.need == "all" else (any, all)
+        return HOLDS if holds(positive) else FAILS if fails(negative) else UNDECIDED
+
+    @property
+    def decisive(self) -> Estimate:
+        """The estimate on which the verdict hangs: the weakest, or where any will do the strongest.
+
+        Strength is the mean in standard errors.
+        """
+
+        def strength(e: Estimate) -> float:
+            return e.mean / e.error if e.error > 0 else float(np.copysign(np.inf, e.mean))
+
+        pick = min if self.need == "all" else max
+        return pick(self.estimates, key=strength)
+
+
+def all_of(estimates: Iterable[Estimate]) -> Evidence:
+    """Return evidence of which every difference must be positive."""
+    return Evidence(tuple(estimates))
+
+
+def any_of(estimates: Iterable[Estimate]) -> Evidence:
+    """Return evidence of which one positive difference is enough."""
+    return Evidence(tuple(estimates), "any")
+
+
+Test = Callable[["Found"], Mapping[str, Evidence]]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper that can be tested.
+
+    Attributes
+    ----------
+    id
+        Its name in reports.
+    where
+        Where the sentence stands in the paper.
+    words
+        What it says, in our words.
+    statistic
+        What is measured, and must be positive.
+    test
+        From the records to the evidence, by variant: where sigma, or an option of ours, may
+        change the verdict, all are shown. "" is the only variant.
+    timed
+        Whether it is about times, which no seed can repeat.
+    """
+
+    id: str
+    where: str
+    words: str
+    statistic: str
+    test: Test
+    timed: bool = False
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What became of one variant of a claim."""
+
+    claim: Claim
+    variant: str
+    verdict: str
+    evidence: Evidence | None = None
+    reason: str = ""
+
+
+def judge(claim: Claim, found: "Found | None", reason: str = "") -> list[Finding]:
+    """Return the findings of a claim, one per variant; without records, why there are none."""
+    if found is None:
+        return [Finding(claim, "", UNTESTABLE, reason=reason)]
+    try:
+        variants = claim.test(found)
+    except NotTestable as error:
+        return [Finding(claim, "", UNTESTABLE, reason=str(error))]
+    return [Finding(claim, name, e.verdict(), e) for name, e in variants.items()]

@@ -1,0 +1,102 @@
+"""The ratings behind the real-data figures: a MovieLens edition, or generated ones."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lobandits.simulation.movielens import MovieLens
+
+GENERATED = "generated data"
+GENERATED_OPTIONS: dict[str, Any] = {
+    "n_users": 1000,
+    "n_arms": 19,
+    "n_states": 60,
+    "ratings_per_user": 400,
+}
+PAPER_FILTER, SMALL_FILTER = (200, 200), (20, 100)
+"""Least ratings of a movie, and of a user: the paper's, and those of a small edition."""
+SMALL = 1_000_000
+"""An edition with fewer ratings is small."""
+
+
+class RatingData:
+    """Ratings that are read, or made, when a part first asks for them.
+
+    Parameters
+    ----------
+    path
+        Folder or zip of a MovieLens edition; None generates ratings.
+    seed
+        Names the generated ratings, the genres of movies that have several, and the clustering.
+    """
+
+    def __init__(self, path: Path | None = None, seed: int = 0) -> None:
+        self.path = path
+        self.seed = seed
+        self._environments: dict[int, MovieLens] = {}
+
+    @cached_property
+    def key(self) -> dict[str, Any]:
+        """What decides the ratings, without reading them: names and sizes of files."""
+        if self.path is None:
+            return GENERATED_OPTIONS | {"seed": self.seed}
+        files = sorted(self.path.iterdir()) if self.path.is_dir() else [self.path]
+        sizes = {file.name: file.stat().st_size for file in files if file.is_file()}
+        return {"bytes": sizes, "seed": self.seed}
+
+    @cached_property
+    def ratings(self) -> Any:
+        """The ratings themselves."""
+        from lobandits.learning import load_movielens, make_ratings
+
+        if self.path is not None:
+            return load_movielens(self.path)
+        return make_ratings(**GENERATED_OPTIONS, seed=self.seed)
+
+    @property
+    def title(self) -> str:
+        """What stands in the title of every figure: "generated data", or the edition."""
+        return GENERATED if self.path is None else str(self.ratings.edition)
+
+    @cached_property
+    def filters(self) -> tuple[int, int]:
+        """Least ratings of a movie, and of a user."""
+        if self.path is not None and self.ratings.n_ratings >= SMALL:
+            return PAPER_FILTER
+        return SMALL_FILTER
+
+    def environment(self, n_states: int, **options: Any) -> "MovieLens":
+        """Return the environment with so many states; each number is clustered once."""
+        if n_states not in self._environments:
+            self._environments[n_states] = self._new_environment(n_states)
+        return self._environments[n_states].replace(**options)
+
+    def _new_environment(self, n_states: int) -> "MovieLens":
+        from lobandits.simulation.movielens import MovieLens
+
+        if self._environments:
+            return next(iter(self._environments.values())).replace(n_states=n_states)
+        movies, users = self.filters
+        return MovieLens(
+            self.ratings,
+            n_states=n_states,
+            min_movie_ratings=movies,
+            min_user_ratings=users,
+            seed=self.seed,
+            progress=False,
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the report says of the ratings."""
+        env = next(iter(self._environments.values()), None) or self.environment(n_states=2)
+        facts = {
+            "data": self.title,
+            "users": env.n_users,
+            "genres": env.n_arms,
+            "ratings": int(env.table.n_rewards),
+            "imputed share of genre means": round(env.imputed_share, 4),
+        }
+        if self.path is not None:
+            facts["least ratings of a movie"], facts["least ratings of a user"] = self.filters
+        return facts
