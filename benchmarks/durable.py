@@ -1,5 +1,6 @@
 """What `service.py` measures without HTTP: throughput, memory, latency and bytes of a store."""
 
+import gc
 import threading
 import time
 from collections.abc import Iterator
@@ -37,6 +38,7 @@ def _name(user: int) -> str:
 def in_process(folder: str, seconds: float) -> Iterator[Row]:
     """Yield pairs per second from many threads, and decisions per second in batches."""
     with DecisionService(policy(), f"sqlite:///{folder}/process.db") as service:
+        gc.freeze()
         pairs = _pairs(service, seconds)
         decisions = _batches(service, seconds)
     yield f"durable pairs, {THREADS} threads, SQLite", f"{pairs:.0f}", "at least 3000"

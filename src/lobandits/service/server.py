@@ -4,6 +4,7 @@ On SIGTERM or SIGINT no new request is taken, those under way are finished, and 
 is 0. Several processes share one listening socket; one that dies is replaced.
 """
 
+import gc
 import signal
 import socket
 import threading
@@ -46,6 +47,7 @@ class Server(uvicorn.Server):
         """Start, then say so."""
         await super().startup(sockets)
         if self.started:
+            gc.freeze()  # what is loaded stays, so the collector need not look at it again
             self.on_start()
 
     @contextmanager
