@@ -45,7 +45,7 @@ def in_process(folder: str, seconds: float) -> Iterator[Row]:
         decisions = _batches(service, seconds)
     yield f"durable pairs, {THREADS} threads, SQLite", f"{pairs:.0f}", "at least 3000"
     yield (
-        f"durable decisions in batches of {LARGE} users, SQLite",
+        f"durable decisions, batches of {LARGE}, SQLite",
         f"{decisions:.0f}",
         "at least 50000",
     )
