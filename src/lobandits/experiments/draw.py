@@ -102,16 +102,14 @@ def draw_curves(axes: "Axes", record: Record, labels: Sequence[str], slope: bool
     label_lines(axes, labels)
 
 
-def draw_ends(
-    axes: "Axes", records: Mapping[float, Record], labels: Sequence[str], marks: bool = True
-) -> None:
+def draw_ends(axes: "Axes", records: Mapping[float, Record], labels: Sequence[str]) -> None:
     """Draw the regret at the horizon against the values of a sweep."""
     x = np.array(list(records), dtype=float)
     for label, style in line_styles(labels).items():
         ends = [record.curve(label) for record in records.values()]
         mean = np.array([mean[-1] for mean, _ in ends])
         error = np.array([error[-1] for _, error in ends])
-        draw_band(axes, x, mean, error, style, marks)
+        draw_band(axes, x, mean, error, style, marks=True)
     axes.set_ylim(bottom=0)
     label_lines(axes, labels)
 
