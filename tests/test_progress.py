@@ -1,6 +1,6 @@
 import pytest
 
-from lobandits._progress import progress_bar
+from lobandits._progress import progress_bar, spinner
 from lobandits.simulation import Synthetic, simulate
 
 
@@ -27,3 +27,19 @@ def test_no_bar_where_none_is_wanted(
     with progress_bar(10, wanted=False, doing="counting", unit="steps") as advance:
         advance(10)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("wanted", "color"), [(True, "1"), (False, "1"), (True, None)])
+def test_a_spinner_where_it_is_wanted_and_seen(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    wanted: bool,
+    color: str | None,
+) -> None:
+    if color is not None:
+        monkeypatch.setenv("FORCE_COLOR", color)
+    with spinner(wanted, "adding up"):
+        pass
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert ("adding up" in output.err) == bool(wanted and color)

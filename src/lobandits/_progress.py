@@ -1,7 +1,11 @@
-"""A progress bar on standard error, where somebody can see it."""
+"""Progress on standard error, where somebody can see it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @contextmanager
@@ -16,16 +20,12 @@ def progress_bar(
     if callable(wanted):
         yield wanted
         return
-    if not wanted:
+    console = _terminal(wanted)
+    if console is None:
         yield _ignore
         return
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
-    if not (console.is_terminal or console.is_jupyter):
-        yield _ignore
-        return
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -35,6 +35,31 @@ def progress_bar(
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(doing, total=total, size=f"{total:,} {unit}")
         yield lambda steps: progress.update(task, advance=steps)
+
+
+@contextmanager
+def spinner(wanted: bool, doing: str) -> Iterator[None]:
+    """Show ``doing`` and the time that it takes, where nobody knows how much there is to do."""
+    console = _terminal(wanted)
+    if console is None:
+        yield
+        return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), SpinnerColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        progress.add_task(doing, total=None)
+        yield
+
+
+def _terminal(wanted: bool) -> "Console | None":
+    """Return standard error, if progress is wanted and somebody looks at it."""
+    if not wanted:
+        return None
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    return console if console.is_terminal or console.is_jupyter else None
 
 
 def _ignore(steps: int) -> None:

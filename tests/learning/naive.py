@@ -50,6 +50,24 @@ def excess(means: Floats, ranking: Ints) -> float:
     return round(kendall_distance(means, ranking) - kendall_distance(means, own), 12)
 
 
+def plus_plus(means: Floats, n_states: int, rng: np.random.Generator) -> list[int]:
+    """Greedy k-means++: of a few users drawn by their excess, the one that lowers the sum most."""
+    filled = impute(means)
+    seeds = [int(rng.integers(len(means)))]
+    while len(seeds) < n_states:
+        orders = np.argsort(-filled, axis=1, kind="stable")
+        far = [min(excess(row, orders[s]) for s in seeds) for row in means]
+        if sum(far) == 0:
+            break
+        sums = []
+        for luck in rng.random(2 + int(np.log(n_states))):
+            user = next(u for u in range(len(far)) if sum(far[: u + 1]) > luck * sum(far))
+            left = [min(f, excess(row, orders[user])) for f, row in zip(far, means, strict=True)]
+            sums.append((round(sum(left), 9), user))
+        seeds.append(min(sums, key=lambda pair: pair[0])[1])
+    return seeds
+
+
 def lloyd(means: Floats, seeds: Ints, max_iter: int) -> tuple[float, list[list[int]]]:
     """k-means with averages for centres; the least mean distance of any iterate, and its orders."""
     filled = impute(means)

@@ -150,7 +150,10 @@ def test_an_arm_that_nobody_tried() -> None:
 
 def test_blank_arms() -> None:
     message = refused(with_values("arm", ["a", " ", "a", "b", "a"]))
-    assert message == "column 'arm' of the table: arms[0] is ' '; an arm name must not be blank"
+    assert message == (
+        "column 'arm' of the table: arms[0] is ' '; an arm name must not be blank. "
+        "Correct or leave out such rows"
+    )
 
 
 def test_far_too_many_arms() -> None:
@@ -183,7 +186,9 @@ def test_files_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ("binary.csv", bytes(range(256)) * 40, "cannot read binary.csv, which is "),
         ("broken.parquet", b"PAR1" + bytes(100) + b"PAR1", "cannot read broken.parquet"),
         ("other.csv", b"movie,stars\n1,2\n", "has no column 'user'"),
-        ("ragged.csv", b"user,arm,reward\n1,a,2\n2,b\n3,c,1\n", "rows with more or fewer fields"),
+        ("ragged.csv", b"user,arm,reward\n1,a,2\n2,b\n3,c,1\n", "line 3 has 2 fields, its header"),
+        ("long.csv", b"user,arm,reward\n1,a,2\n2,b,3,4\n3,c,1\n", "line 3 has 4 fields"),
+        ("latin.csv", "user,arm,reward\n1,é,2\n".encode("latin-1"), "utf-8 encoded.; save it as"),
         ("text.csv", b"user,arm,reward\n1,a,2\n2,b,bad\n", "row 2 (user=2, arm='b', reward='bad')"),
         ("hole.csv", b"user,arm,reward\n1,a,2\n2,b,\n", "row 2 (user=2, arm='b', reward=None)"),
         ("fake.csv.gz", b"user,arm,reward\n1,a,2\n", "cannot read fake.csv.gz, which is damaged"),
@@ -223,6 +228,24 @@ def test_a_late_bad_reward_in_a_csv_file(tmp_path: Path) -> None:
         f"column 'reward' of {file} is empty or no finite number in 1 row: row 30001 (user='8', "
         "arm='1', reward='n/a'). Correct or leave out such rows"
     )
+
+
+def test_an_ibis_table_without_an_engine() -> None:
+    table = ibis.table({"user": "int64", "arm": "string", "reward": "float64"}, name="nowhere")
+    assert "the ibis table belongs to no engine" in refused(table)
+
+
+def test_types_of_other_libraries() -> None:
+    months = pd.period_range("2026-01", periods=5, freq="M")
+    message = refused(pd.DataFrame(GOOD | {"arm": months}))
+    assert "column 'arm' of the table: it holds" in message
+    assert "neither numbers nor text" in message
+
+
+def test_a_column_that_one_of_several_files_lacks(tmp_path: Path) -> None:
+    pl.DataFrame(GOOD).write_parquet(tmp_path / "a.parquet")
+    pl.DataFrame(GOOD).drop("reward").write_parquet(tmp_path / "b.parquet")
+    assert "is empty or no finite number in 5 rows" in refused(tmp_path)
 
 
 def test_bad_rows_in_several_files(tmp_path: Path) -> None:

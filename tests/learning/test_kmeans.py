@@ -126,6 +126,15 @@ def test_empty_states_start_again_at_the_farthest_users() -> None:
     assert found.inertia < 0.05
 
 
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_seeds_equal_their_twin(missing: float) -> None:
+    means, _, _ = planted(30, 9, 4, noise=2.0, missing=missing, seed=9)  # sums hardly tie
+    users, filled = pair_signs(means), impute(means)[0]
+    for seed in range(5):
+        found = plus_plus(users, filled, 5, np.random.default_rng(seed))
+        assert found.tolist() == naive.plus_plus(means, 5, np.random.default_rng(seed))
+
+
 def test_seeds_have_different_orders_until_none_is_left() -> None:
     means = np.array([[3.0, 2, 1], [1, 2, 3], [2, 3, 1]])[np.arange(30) % 3]
     users = pair_signs(means)
@@ -170,10 +179,14 @@ def test_users_with_one_arm_join_the_largest_state() -> None:
     means, orders, _ = planted(200, 6, 3, noise=0.2, missing=0.0, seed=7)
     lone = np.full((3, 6), np.nan)
     lone[:, 2] = 4.0
-    model = KendallKMeans(3).fit(np.vstack([lone, means]))
-    assert as_set(model.rankings_) == as_set(orders)
-    assert (model.labels_[:3] == np.bincount(model.labels_).argmax()).all()
-    np.testing.assert_array_equal(model.transform(lone), 0.5)
+    largest = set()
+    for seed in range(5):  # which number the largest state has
+        model = KendallKMeans(3, random_state=seed).fit(np.vstack([lone, means]))
+        assert as_set(model.rankings_) == as_set(orders)
+        assert (model.labels_[:3] == np.bincount(model.labels_[3:]).argmax()).all()
+        np.testing.assert_array_equal(model.transform(lone), 0.5)
+        largest.add(int(model.labels_[0]))
+    assert len(largest) > 1
 
 
 def test_the_same_seed_gives_the_same_result() -> None:

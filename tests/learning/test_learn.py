@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -81,8 +82,16 @@ def test_arms_are_matched_by_name() -> None:
     means = np.full((1, 5), np.nan)
     means[0, [0, -1]] = 1.0, 5.0
     assert model.predict(means).tolist() == [state]
-    with pytest.raises(lob.LobInputError, match="unknown arm 'Drame'"):
+    with pytest.raises(lob.LobInputError, match="column 'genre': unknown arm 'Drame'"):
         model.predict(logs.with_columns(genre=pl.lit("Drame")), **COLUMNS)
+
+
+def test_new_users_from_files(tmp_path: Path) -> None:
+    ratings = lob.make_ratings(60, 5, 3, seed=7)
+    model = lob.learn_orders(ratings.table, **COLUMNS, n_states=3)
+    files = [str(ratings.write(tmp_path / "a.parquet"))]
+    for logs in (files, files[0], tmp_path):
+        np.testing.assert_array_equal(model.predict(logs, **COLUMNS), model.labels)
 
 
 def test_who_tried_one_arm_gets_the_largest_state() -> None:
@@ -141,4 +150,6 @@ def test_shows_a_progress_bar(
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     lob.learn_orders(logs(), n_states=1, n_init=2, max_iter=5, progress=True)
-    assert "100% of 10 iterations" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "adding up rewards" in shown
+    assert "100% of 10 iterations" in shown

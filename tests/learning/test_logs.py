@@ -1,10 +1,12 @@
 """The same logs from anywhere give the same table."""
 
+import uuid
 from pathlib import Path
 from typing import Any
 
 import ibis
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from tests.learning.helpers import COLUMNS, assert_same, ratings, tabulate
@@ -145,6 +147,77 @@ def test_a_csv_file_whose_later_rows_have_other_types(tmp_path: Path) -> None:
     assert table.n_users == 501
     assert table.arms == ("0", "1", "2", "x")
     assert table.n_rewards == 30_001
+
+
+@pytest.mark.parametrize(
+    ("arms", "names"),
+    [
+        (["08:00", "12:30"], ("08:00", "12:30")),
+        (["true", "false"], ("false", "true")),
+        (["01/02/2026", "13/02/2026"], ("01/02/2026", "13/02/2026")),
+        (["1", "2.50"], ("1", "2.50")),
+        (["9", "10"], ("9", "10")),
+        (["01", "1"], ("01", "1")),
+        (["a > b; c", "ü 🎬"], ("a > b; c", "ü 🎬")),
+    ],
+)
+def test_arms_in_a_csv_file_are_named_as_written(
+    tmp_path: Path, arms: list[str], names: tuple[str, ...]
+) -> None:
+    rows = [f"{user},{arm},{user}.5" for user in (3, 20) for arm in arms]
+    (tmp_path / "logs.csv").write_text("\n".join(["user,arm,reward", *rows]), encoding="utf-8")
+    table = reward_table(tmp_path / "logs.csv")
+    assert table.arms == names
+    assert table.users.tolist() == [3, 20]
+    assert table.sums.tolist() == [[3.5, 3.5], [20.5, 20.5]]
+
+
+def test_long_numbers_of_users_stay_apart(tmp_path: Path) -> None:
+    users = ["10000000000000000001", "10000000000000000002"]
+    rows = [f"{user},{arm},1" for user in users for arm in "ab"]
+    (tmp_path / "logs.csv").write_text("\n".join(["user,arm,reward", *rows]))
+    assert reward_table(tmp_path / "logs.csv").users.tolist() == users
+
+
+def test_whole_rewards_first_and_fractions_later(tmp_path: Path) -> None:
+    rows = [f"{i % 500},{i % 3},{i % 7}" for i in range(30_000)]
+    (tmp_path / "a.csv").write_text("\n".join(["user,arm,reward", *rows, "0,0,2.4"]))
+    assert reward_table(tmp_path / "a.csv").sums.sum() % 1 == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_files_with_other_types_and_columns(tmp_path: Path, suffix: str) -> None:
+    first = pl.DataFrame({"user": [1, 1], "arm": ["a", "b"], "reward": [1, 2]})
+    second = pl.DataFrame(
+        {"note": ["x", "y"], "reward": [1.4, 2.6], "arm": ["a", "b"], "user": [2, 2]}
+    )
+    for number, logs in enumerate((first, second, first.with_columns(user=3))):
+        getattr(logs, f"write_{suffix}")(tmp_path / f"{number}.{suffix}")
+    for paths in (tmp_path, [str(tmp_path / f"{n}.{suffix}") for n in (1, 2, 0)]):
+        assert reward_table(paths).sums.tolist() == [[1.0, 2.0], [1.4, 2.6], [1.0, 2.0]]
+
+
+def test_folders_in_the_place_of_files(tmp_path: Path) -> None:
+    for part in ("a.parquet", "b.parquet"):
+        (tmp_path / part / "_temporary").mkdir(parents=True)
+    LOGS[:200].write_parquet(tmp_path / "a.parquet" / "part-0.parquet")
+    LOGS[200:].write_parquet(tmp_path / "b.parquet" / "part-0.parquet")
+    LOGS.write_parquet(tmp_path / "b.parquet" / "_temporary" / "part-0.parquet")
+    assert_same(reward_table(tmp_path, **COLUMNS), EXPECTED)
+    assert_same(reward_table(tmp_path / "*.parquet", **COLUMNS), EXPECTED)
+
+
+def test_users_that_are_uuids() -> None:
+    users = [uuid.UUID(int=5), uuid.UUID(int=5), uuid.UUID(int=3)]
+    logs = {"user": users, "arm": ["a", "b", "a"], "reward": [1, 2, 3]}
+    table = reward_table(pd.DataFrame(logs))
+    assert table.users.tolist() == [str(uuid.UUID(int=3)), str(uuid.UUID(int=5))]
+    assert table.sums.tolist() == [[3, 0], [1, 2]]
+
+
+def test_columns_that_are_numbers_in_pandas() -> None:
+    logs = pd.DataFrame({0: [1, 1, 2], 1: ["a", "b", "a"], 2: [1, 2, 3], "x": [{}, 1, None]})
+    assert reward_table(logs, "0", "1", "2").sums.tolist() == [[1, 2], [3, 0]]
 
 
 def test_decimal_rewards_give_the_same_means_in_any_order() -> None:

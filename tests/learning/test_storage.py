@@ -20,7 +20,9 @@ def learned(users: Any = (7, 8, 9), relations: Any = "total") -> lob.OrderModel:
     return lob.learn_orders(logs, n_states=2, relations=relations)
 
 
-@pytest.mark.parametrize("users", [(7, 8, 9), ("b", "é", "z"), (0.5, 1.0, 2.0)])
+@pytest.mark.parametrize(
+    "users", [(7, 8, 9), (2**63, 2**63 + 1, 2**64 - 1), ("b", "é", "z"), (0.5, 1.0, 2.0)]
+)
 @pytest.mark.parametrize("relations", ["total", "confident"])
 def test_a_model_comes_back_as_it_was(tmp_path: Path, users: Any, relations: Any) -> None:
     model = learned(users, relations)
@@ -34,11 +36,13 @@ def test_a_model_comes_back_as_it_was(tmp_path: Path, users: Any, relations: Any
     assert lob.LatentOrders.load(tmp_path / "model.json") == model.orders
 
 
-def test_sigma_comes_back_where_it_is_known(tmp_path: Path) -> None:
-    logs = {"user": [1, 1, 1, 2, 2], "arm": list("xxyxy"), "reward": [1.0, 2.0, 3.0, 1.0, 2.0]}
+@pytest.mark.parametrize(("second", "sigma"), [(2.0, 0.5**0.5), (1.0, 0.0)])
+def test_sigma_comes_back_where_it_is_known(tmp_path: Path, second: float, sigma: float) -> None:
+    logs = {"user": [1, 1, 1, 2, 2], "arm": list("xxyxy"), "reward": [1.0, second, 3.0, 1.0, 2.0]}
     model = lob.learn_orders(pl.DataFrame(logs), n_states=1)
+    assert model.sigma == pytest.approx(sigma)
     model.save(tmp_path / "model.json")
-    assert lob.OrderModel.load(tmp_path / "model.json").sigma == model.sigma > 0
+    assert lob.OrderModel.load(tmp_path / "model.json").sigma == model.sigma
 
 
 def test_users_without_json_become_text(tmp_path: Path) -> None:
@@ -61,7 +65,7 @@ def test_users_without_json_become_text(tmp_path: Path) -> None:
         ({"users": "abc"}, "users must be a list"),
         ({"users": [1, 2, None]}, "users must be a list"),
         ({"state_means": [[1.0, 2.0]]}, r"state_means must have the shape \(2, 2\)"),
-        ({"sigma": -1.0}, "sigma must be positive"),
+        ({"sigma": -1.0}, "sigma must not be negative"),
         ({"imputed_share": 2.0}, "imputed_share must lie between 0 and 1"),
         ({"merged": -1}, "merged must be a whole number"),
     ],

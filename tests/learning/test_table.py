@@ -78,6 +78,26 @@ def test_equal_means_are_equal_bits_in_any_order_of_adding() -> None:
     assert len(set(table.means[0].tolist())) == 1
 
 
+def test_equal_means_are_equal_bits_whatever_the_spread() -> None:
+    cells = {"a": [3.0, 3.0, 4.0], "b": [5.0, 5.0, 0.0], "c": [10 / 3], "d": [-90.0, 100.0, 0.0]}
+    table = tabulate([(0, arm, reward) for arm, rewards in cells.items() for reward in rewards])
+    assert len(set(table.means[0].tolist())) == 1
+    assert table.means[0, 0] == pytest.approx(10 / 3, rel=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e-20, 1e20, 1e140])
+def test_means_of_any_size_keep_their_digits(scale: float) -> None:
+    table = tabulate([(0, "a", 3.7 * scale), (0, "b", 1.1 * scale), (1, "a", 2.0 * scale)])
+    np.testing.assert_allclose(
+        table.means, np.array([[3.7, 1.1], [2.0, np.nan]]) * scale, rtol=1e-11
+    )
+
+
+def test_equal_rewards_have_no_noise() -> None:
+    assert tabulate([(0, "a", 0.1)] * 7 + [(0, "b", 1e9 / 3)] * 3).noise() == 0.0
+    assert tabulate([(0, "a", 1e4 + 1), (0, "a", 1e4 - 1)]).noise() == pytest.approx(2**0.5)
+
+
 def test_halves_keep_their_bits() -> None:
     table = tabulate([(0, "a", 3.5), (0, "a", 4.0), (1, "a", 5.0), (1, "b", -0.5)])
     assert table.means.tolist()[0][0] == 3.75

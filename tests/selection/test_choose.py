@@ -78,6 +78,13 @@ def test_default_grid_has_ten_users_to_each_state() -> None:
     assert found.grid.tolist() == [1, 2, 4]
 
 
+def test_users_who_tried_one_arm_make_no_states() -> None:
+    several = logs(80).with_columns(reward=pl.Series(np.random.default_rng(0).random(160)))
+    lone = pl.DataFrame({"user": np.arange(80, 400), "arm": "x", "reward": 1.0})
+    found = lob.choose_n_states(pl.concat([several, lone]), sigma=1.0, horizon=5, n_init=1)
+    assert found.grid.tolist() == [1, 2, 4]
+
+
 def test_plot_draws_both_measures_and_the_recommendation(found: lob.StatesChoice) -> None:
     left, right = found.plot().axes
     assert left.get_ylabel() == "regret of lobTS after 150 rounds"
@@ -115,4 +122,6 @@ def test_shows_a_progress_bar(
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     lob.choose_n_states(logs(8), grid=[1, 2], sigma=1.0, horizon=5, progress=True)
-    assert "100% of 2 runs" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "adding up rewards" in shown
+    assert "100% of 2 runs" in shown

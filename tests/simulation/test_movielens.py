@@ -14,6 +14,7 @@ from lobandits._checks import FloatArray
 from lobandits.errors import LobInputError
 from lobandits.learning import KendallKMeans, RewardTable, load_movielens, make_ratings
 from lobandits.simulation import Environment, MovieLens, simulate
+from lobandits.simulation.clusters import _held_out
 
 needs_real = pytest.mark.skipif(not REAL.exists(), reason="needs the ratings of ml-latest-small")
 
@@ -225,8 +226,20 @@ def test_a_table_needs_two_arms_and_users_without_rewards_are_left_out() -> None
     env = MovieLens(table, n_states=1)
     assert (env.n_users, env.orders.arms) == (3, ("x", "z"))
     one = RewardTable(np.arange(4), ("x",), counts[:, :1], 1.0 * counts[:, :1], 1.0 * counts[:, :1])
-    with pytest.raises(LobInputError, match="only one arm, 'x'"):
+    with pytest.raises(LobInputError, match=r"of 1 arm, \['x'\]; orders need two"):
         MovieLens(one, n_states=1).sample(1, 0)
+    with pytest.raises(LobInputError, match=r"of 0 arms, \[\]"):
+        MovieLens(table.take([1]), n_states=1).sample(1, 0)
+
+
+def test_an_arm_that_only_held_out_users_tried_is_named() -> None:
+    counts = np.ones((6, 3), dtype=np.int64)
+    counts[:5, 2] = 0
+    sums = counts.astype(np.float64)
+    table = RewardTable(np.arange(6), ("x", "y", "z"), counts, sums, sums)
+    seed = next(seed for seed in range(99) if _held_out(6, 0.5, seed)[5])
+    with pytest.raises(LobInputError, match="not held out tried the arm 'z'; lower hold_out"):
+        MovieLens(table, n_states=1, hold_out=0.5, seed=seed).sample(1, 0)
 
 
 @needs_real

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from lobandits.errors import LobInputError
-from lobandits.learning.sources import Source, rows
+from lobandits.learning.frames import rows
+from lobandits.learning.sources import Source
 from lobandits.learning.table import RewardTable
 from lobandits.orders.arms import counted
 
@@ -45,16 +46,16 @@ def number(table: Any, name: str) -> Any:
 
 def check_cells(source: Source, cells: Any, user: str, arm: str, reward: str) -> None:
     """Refuse the logs behind these cells if any row is faulty; only then look for the rows."""
+    import pyarrow.compute as pc
+
     table = source.table
     if not len(cells):
         raise LobInputError(f"{source.name} has no rows")
     for field, name in (("user", user), ("arm", arm)):
         if _any_missing(cells.column(field)):
             _refuse(source, _missing(table[name]), name, "empty", (user, arm, reward))
-    found, counts, squares = (
-        cells.column(field).to_numpy() for field in ("rows", "counts", "squares")
-    )
-    if (counts < found).any() or not np.isfinite(squares).all():
+    found, counts, squares = (cells.column(field) for field in ("rows", "counts", "squares"))
+    if counts != found or not pc.all(pc.is_finite(squares)).as_py():
         value = number(table, reward)
         bad = _missing(value) | value.isinf()
         _refuse(source, bad, reward, "empty or no finite number", (user, arm, reward))

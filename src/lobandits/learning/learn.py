@@ -5,6 +5,7 @@ from typing import Literal
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, one_of, whole
+from lobandits._progress import spinner
 from lobandits.errors import LobInputError
 from lobandits.learning.centroids import MeanCentroid
 from lobandits.learning.confident import checked_level, confident_relations
@@ -53,7 +54,7 @@ def learn_orders(
     level
         For "confident": the chance, at most, of any false relation in a state.
     progress
-        Show a progress bar, if standard error is a terminal.
+        Show what is being done, and a progress bar, if standard error is a terminal.
 
     Examples
     --------
@@ -76,9 +77,11 @@ def learn_orders(
         whole("n_states", n_states), centroid=centroid, n_init=n_init, max_iter=max_iter,
         random_state=whole("seed", seed, least=0, most=2**32 - 1), progress=progress,
     )  # fmt: skip
-    table = reward_table(
-        logs, user, arm, reward, min_user_rewards=min_user_rewards, min_arm_rewards=min_arm_rewards
-    )
+    with spinner(progress, "adding up rewards"):
+        table = reward_table(
+            logs, user, arm, reward,
+            min_user_rewards=min_user_rewards, min_arm_rewards=min_arm_rewards,
+        )  # fmt: skip
     _check_states(n_states, table)
     kmeans.fit(table.means)
     orders = LatentOrders.from_rankings(kmeans.rankings_.tolist(), arms=table.arms)
@@ -99,8 +102,13 @@ def make_model(
     return OrderModel(orders, table.users, labels, averages, share, table.noise(), merged)
 
 
+def n_told(table: RewardTable) -> int:
+    """Return how many users tried two arms or more, which is what tells of an order."""
+    return int((np.count_nonzero(table.counts, axis=1) >= 2).sum())
+
+
 def _check_states(n_states: int, table: RewardTable) -> None:
-    told = int((np.count_nonzero(table.counts, axis=1) >= 2).sum())
+    told = n_told(table)
     if told < n_states:
         raise LobInputError(
             f"n_states is {n_states}, but only {told} of {table.n_users} users tried two arms or "

@@ -1,6 +1,8 @@
 """Logs to RewardTable: one aggregation, wherever the logs are."""
 
 import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
@@ -121,14 +123,19 @@ def _pivot(cells: Any, name: str, arm: str) -> RewardTable:
         )
     kinds = {"counts": np.int64, "sums": np.float64, "squares": np.float64}
     fields = {field: np.zeros(shape[0] * shape[1], dtype=kind) for field, kind in kinds.items()}
-    for batch in coded.to_batches():
+
+    def write(batch: Any) -> None:
         place = users.ranks(batch.column("user")) * shape[1] + arms.ranks(batch.column("arm"))
         for field, values in fields.items():
             values[place] = batch.column(field).to_numpy()
+
+    _in_threads(write, coded.to_batches())
     try:
         names = arm_names(None, [str(value) for value in arms.distinct.tolist()])
     except LobInputError as error:
-        raise LobInputError(f"column {arm!r} of {name}: {error}") from None
+        raise LobInputError(
+            f"column {arm!r} of {name}: {error}. Correct or leave out such rows"
+        ) from None
     arrays = {field: values.reshape(shape) for field, values in fields.items()}
     return RewardTable._of(users.distinct, names, **arrays)
 
@@ -162,13 +169,20 @@ def _encode(cells: Any, field: str) -> tuple[Any, _Codes]:
             for chunk in column.chunks:
                 there[np.subtract(chunk.to_numpy(), low, dtype=np.int64)] = True
             return cells, _Codes(np.flatnonzero(there) + low, np.cumsum(there) - 1, low)
-    encoded = column.dictionary_encode().unify_dictionaries()
+    chunks = _in_threads(lambda chunk: chunk.dictionary_encode(), column.chunks)
+    encoded = pa.chunked_array(chunks).unify_dictionaries()
     values = encoded.chunk(0).dictionary
     order = pc.sort_indices(values).to_numpy()
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     coded = cells.set_column(cells.column_names.index(field), field, encoded)
     return coded, _Codes(_array(values.take(order)), rank)
+
+
+def _in_threads(work: Callable[[Any], Any], parts: list[Any]) -> list[Any]:
+    """Return what ``work`` makes of each part; Arrow and NumPy let other threads go on."""
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(work, parts))
 
 
 def _array(values: Any) -> NDArray[Any]:

@@ -112,9 +112,9 @@ class OrderModel:
         return distances(users, relation_signs(self.orders.precedes))
 
     def _signs(self, rewards: Rewards, user: str, arm: str, reward: str) -> PairSigns:
-        if isinstance(rewards, np.ndarray | list | tuple):
+        if isinstance(rewards, np.ndarray | list | tuple) and not _are_paths(rewards):
             return pair_signs(self._checked(number_array("means", rewards)))
-        return pair_signs(self._matched(read_logs(rewards, user, arm, reward)))
+        return pair_signs(self._matched(read_logs(rewards, user, arm, reward), arm))
 
     def _checked(self, means: FloatArray) -> FloatArray:
         if means.ndim != 2 or means.shape[1] != self.orders.n_arms:
@@ -126,9 +126,12 @@ class OrderModel:
             raise LobInputError(f"means[{u}, {a}] is {means[u, a]}; leave out with nan")
         return means
 
-    def _matched(self, table: RewardTable) -> FloatArray:
+    def _matched(self, table: RewardTable, arm: str) -> FloatArray:
         """Return the table's means, with the model's arms for columns."""
-        columns = [arm_index(self.orders.arms, name) for name in table.arms]
+        try:
+            columns = [arm_index(self.orders.arms, name) for name in table.arms]
+        except LobInputError as error:
+            raise LobInputError(f"column {arm!r}: {error}. Leave out the rows of others") from None
         means = np.full((table.n_users, self.orders.n_arms), np.nan)
         means[:, columns] = table.means
         return means
@@ -159,3 +162,7 @@ class OrderModel:
             f"n_users={self.n_users}, {kind}, merged={self.merged}, "
             f"imputed_share={self.imputed_share:.3g}, sigma={self.sigma:.3g})"
         )
+
+
+def _are_paths(rewards: Any) -> bool:
+    return len(rewards) > 0 and all(isinstance(path, str | os.PathLike) for path in rewards)

@@ -111,6 +111,14 @@ class GeneratedRatings:
     ----------
     orders
         The planted orders.
+
+    Examples
+    --------
+    >>> ratings = make_ratings(n_users=2, n_arms=3, n_states=1, ratings_per_user=4)
+    >>> ratings.n_rows, ratings.means.shape
+    (8, (2, 3))
+    >>> ratings.table.column_names
+    ['userId', 'genre', 'rating']
     """
 
     n_users: int

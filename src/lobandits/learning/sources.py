@@ -1,8 +1,9 @@
 """Logs of any kind as an ibis table: files and frames on embedded DuckDB, others where they are."""
 
+import csv
+import gzip
 import os
 import warnings
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from glob import escape, glob, has_magic
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 
 from lobandits._checks import closest
 from lobandits.errors import LobInputError
+from lobandits.learning.frames import check_columns, frame_columns
 from lobandits.orders.arms import counted
 
 KINDS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv", ".txt": "csv"}
@@ -42,15 +44,39 @@ def open_logs(logs: Any, columns: Sequence[str]) -> Source:
     if paths and all(isinstance(path, str | os.PathLike) for path in paths):
         source = _files([os.fspath(path) for path in paths])
     elif _is_ibis(logs):
-        source = Source(logs, "the table", logs.get_backend(), embedded=False)
+        source = Source(logs, "the table", _engine(logs), embedded=False)
     else:
         source = _frame(logs, columns)
-    _check_columns(source.table.columns, columns, source.name)
-    return source
+    check_columns(source.table.columns, columns, source.name)
+    return _as_written(source, *columns) if source.guessed else source
 
 
 def _is_ibis(logs: Any) -> bool:
     return type(logs).__module__.split(".")[0] == "ibis" and hasattr(logs, "get_backend")
+
+
+def _engine(logs: Any) -> Any:
+    from ibis.common.exceptions import IbisError
+
+    try:
+        return logs.get_backend()
+    except IbisError as error:
+        raise LobInputError(f"the ibis table belongs to no engine: {error}") from error
+
+
+def _as_written(source: Source, user: str, arm: str, reward: str) -> Source:
+    """Read users and arms that look like times, yes or no, or fractions as the text they are.
+
+    Arm 08:00 is not to become 08:00:00. Rewards that look whole may have fractions further down.
+    """
+    kinds = source.table.schema()
+    named = [
+        name for name in (user, arm) if not (kinds[name].is_integer() or kinds[name].is_string())
+    ]
+    types = dict.fromkeys(named, "VARCHAR")
+    if kinds[reward].is_integer():
+        types[reward] = "DOUBLE"
+    return read_files(source.files, source.name, types=types) if types else source
 
 
 def _files(paths: Sequence[str]) -> Source:
@@ -72,19 +98,33 @@ def _matching(path: str) -> list[str]:
     if Path(path).is_file():
         return [path]
     if Path(path).is_dir():
-        found = [file for file in Path(path).rglob("*") if _kind(file.name)]
-        visible = sorted(str(file) for file in found if not file.name.startswith((".", "_")))
+        visible = _within(Path(path))
         if not visible:
             raise LobInputError(f"the folder {path} holds no CSV or Parquet file")
         return visible
-    everything = glob(path, recursive=True)  # noqa: PTH207 (Path.glob takes no absolute pattern)
-    matches = sorted(file for file in everything if Path(file).is_file())
+    matches = []
+    for match in sorted(glob(path, recursive=True)):  # noqa: PTH207 (Path's takes no absolute one)
+        if Path(match).is_file():
+            matches.append(match)
+        elif _kind(match):  # a folder in the place of a file, as Spark writes it
+            matches.extend(_within(Path(match)))
     if not matches:
         folder = Path(path).parent
         near = [str(file) for file in folder.iterdir()] if folder.is_dir() else []
         what = "no file matches" if has_magic(path) else "there is no file"
         raise LobInputError(f"{what} {path}; {closest(path, near)}Working folder: {Path.cwd()}")
     return matches
+
+
+def _within(folder: Path) -> list[str]:
+    """Return the CSV and Parquet files in a folder, hidden and private ones aside."""
+    return sorted(
+        str(file)
+        for file in folder.rglob("*")
+        if file.is_file()
+        and _kind(file.name)
+        and not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
+    )
 
 
 def _kind(file: str) -> str | None:
@@ -98,80 +138,42 @@ def read_files(files: Sequence[str], name: str, **options: Any) -> Source:
     import ibis
 
     engine = ibis.duckdb.connect()
-    csv = _kind(files[0]) == "csv"
+    text = _kind(files[0]) == "csv"
     literal = [escape(file) for file in files]  # DuckDB would expand a glob once more
+    # Else the first file decides the types, and DuckDB rounds a later one's fractions to them.
+    union = {"union_by_name": True} if len(files) > 1 else {}
     with _readable(name), _quiet():
-        if csv:
-            table = engine.read_csv(literal, header=True, **options)
+        if text:
+            table = engine.read_csv(literal, header=True, **union, **options)
         else:
-            table = engine.read_parquet(literal)
-    return Source(table, name, engine, files=tuple(files), guessed=csv and not options)
+            table = engine.read_parquet(literal, **union)
+    if text and len(table.columns) == 1:
+        _check_fields(files)
+    return Source(
+        table, name, engine, files=tuple(files), guessed=text and "all_varchar" not in options
+    )
+
+
+def _check_fields(files: Sequence[str]) -> None:
+    """Refuse rows with more or fewer fields than the header, if it has several."""
+    for file in files:
+        read = gzip.open if file.lower().endswith(".gz") else open
+        with read(file, "rt", encoding="utf-8", errors="replace", newline="") as lines:
+            reader = csv.reader(lines)
+            header = next(reader, [])
+            for row in reader if len(header) > 1 else ():
+                if row and len(row) != len(header):
+                    raise LobInputError(
+                        f"{file}, line {reader.line_num} has {counted(len(row), 'field')}, its "
+                        f"header has {len(header)}: {','.join(row)[:200]}. Correct such lines"
+                    )
 
 
 def _frame(logs: Any, columns: Sequence[str]) -> Source:
-    """Return the named columns of a pandas, polars or Arrow table."""
     import ibis
-    import pyarrow as pa
 
-    if hasattr(logs, "collect_schema"):  # polars, perhaps lazy
-        _check_columns(logs.collect_schema().names(), columns, "the table")
-        logs = logs.lazy().select(columns).collect()
-    if not hasattr(logs, "columns"):
-        raise LobInputError(
-            f"logs of type {type(logs).__name__} are unknown; give a path, a pandas, polars or "
-            "Arrow table, an ibis table, or a RewardTable"
-        )
-    _check_columns(getattr(logs, "column_names", logs.columns), columns, "the table")
-    table = pa.table({name: _column(logs, name) for name in columns})
-    return Source(ibis.memtable(table), "the table", ibis.duckdb.connect())
-
-
-def _column(frame: Any, name: str) -> Any:
-    """Return one column as Arrow, or say which types it mixes."""
-    import pyarrow as pa
-
-    part = frame.select([name]) if hasattr(frame, "select") else frame[[name]]
-    try:
-        column = pa.table(part).column(0)
-        if pa.types.is_fixed_size_binary(column.type):  # also Python objects, in polars
-            raise TypeError("its values are neither numbers nor text")
-        return column
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        there = part[name]
-        values = there.to_list() if hasattr(there, "to_list") else there.to_pylist()
-        raise LobInputError(
-            f"column {name!r} of the table: {_mixture(values) or error}; make it one type"
-        ) from error
-
-
-def _mixture(values: list[Any]) -> str:
-    """Say which types the values have, and where the rarest is first, if there are several."""
-    types = [type(value).__name__ for value in values]
-    kinds = Counter(kind for kind in types if kind != "NoneType").most_common()
-    if len(kinds) < 2:
-        return ""
-    row = types.index(kinds[-1][0])
-    mixed = ", ".join(f"{kind} in {rows(count)}" for kind, count in kinds)
-    return f"it mixes types, {mixed} (the first is row {row + 1}, {values[row]!r})"
-
-
-def _check_columns(there: Any, columns: Sequence[str], name: str) -> None:
-    names = [str(column) for column in there]
-    for column in columns:
-        if names.count(column) > 1:
-            raise LobInputError(f"{name} has more than one column {column!r}; rename one")
-        if len(names) == 1 and column in names[0].split(","):
-            raise LobInputError(f"{name} has rows with more or fewer fields than its header")
-        if column not in names:
-            raise LobInputError(
-                f"{name} has no column {column!r}; {closest(column, names)}"
-                f"The columns are {', '.join(names)}"
-            )
-
-
-def rows(number: int) -> str:
-    """Return "1 row", "2,000 rows"."""
-    return counted(number, "row") if number < 1000 else f"{number:,} rows"
+    table = ibis.memtable(frame_columns(logs, columns))
+    return Source(table, "the table", ibis.duckdb.connect())
 
 
 @contextmanager
@@ -184,8 +186,9 @@ def _readable(name: str) -> Iterator[None]:
     except duckdb.Error as error:
         said = str(error).split("\nLINE ")[0]  # what follows is the query
         lines = [line.strip() for line in said.splitlines() if line.strip()]
+        fix = "; save it as UTF-8" if "not utf-8" in said else ""
         raise LobInputError(
-            f"cannot read {name}, which is damaged or no table: {'; '.join(lines[:3])}"
+            f"cannot read {name}, which is damaged or no table: {'; '.join(lines[:3])}{fix}"
         ) from error
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lobandits._checks import finite_array, fraction, positive, whole
+from lobandits._checks import finite_array, fraction, not_negative, whole
 from lobandits.errors import LobInputError
 from lobandits.learning.model import OrderModel
 from lobandits.orders import LatentOrders
@@ -62,7 +62,7 @@ def load_model(path: str | os.PathLike[str]) -> OrderModel:
         labels=_labels(data["labels"], len(users), orders.n_states, f"{path}: labels"),
         state_means=_means(data["state_means"], orders, f"{path}: state_means"),
         imputed_share=fraction(f"{path}: imputed_share", data["imputed_share"]),
-        sigma=math.nan if sigma is None else positive(f"{path}: sigma", sigma),
+        sigma=math.nan if sigma is None else not_negative(f"{path}: sigma", sigma),
         merged=whole(f"{path}: merged", data["merged"], least=0),
     )
 
@@ -76,7 +76,7 @@ def _users(value: Any, name: str) -> NDArray[Any]:
     kinds = {type(user) for user in value} if isinstance(value, list) else {list}
     if not kinds <= {str, int, float}:
         raise LobInputError(f"{name} must be a list of names or numbers")
-    return np.array(value, dtype=np.int64 if kinds == {int} else object)
+    return np.array(value) if kinds == {int} else np.array(value, dtype=object)
 
 
 def _labels(value: Any, n_users: int, n_states: int, name: str) -> NDArray[np.int64]:

@@ -13,8 +13,8 @@ from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_names
 from lobandits.orders.immutable import read_only
 
-# Means are rounded to this many bits: what is lost is far above the noise of adding rewards in
-# another order, and far below any reward's precision.
+# To so many bits sums are taken for exact: what is lost is far above the noise of adding rewards
+# in another order, and far below any reward's precision.
 BITS = 40
 
 
@@ -106,14 +106,15 @@ class RewardTable:
     def means(self) -> FloatArray:
         """Each user's mean reward of each arm, (n, k); nan where there is none.
 
-        Rounded to 40 bits of the rewards' size. So means that are equal are equal bit by bit,
-        in whichever order an engine added the rewards.
+        Rounded to 40 bits of the size of the user's rewards. So a user's means that are equal
+        are equal bit by bit, in whichever order an engine added the rewards.
         """
-        with np.errstate(invalid="ignore"):
-            means = self.sums / self.counts
-            size = np.sqrt(self.squares / self.counts)
-        grid = np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1] - BITS)
-        return read_only(np.round(means / grid) * grid)
+        tried = np.maximum(self.counts, 1)
+        means = self.sums / tried
+        size = np.maximum(np.sqrt(self.squares / tried), np.abs(means))  # tiny squares vanish
+        exponent = np.frexp(size.max(axis=1, initial=0.0, keepdims=True))[1]
+        rounded = np.ldexp(np.round(np.ldexp(means, BITS - exponent)), exponent - BITS)
+        return read_only(np.where(self.counts > 0, rounded, np.nan))
 
     def noise(self) -> float:
         r"""Return the pooled standard deviation of rewards within cells, an estimate of sigma.
@@ -121,14 +122,16 @@ class RewardTable:
         .. math:: \hat\sigma^2 = \frac{\sum_{ia} (Q_{ia} - S_{ia}^2 / N_{ia})}
                                       {\sum_{ia} (N_{ia} - 1)}
 
-        over the cells with at least two rewards; nan if there are none.
+        over the cells with at least two rewards; nan if there are none. Differences below a
+        millionth of the rewards' size count as none: the sums are no more precise.
         """
         cells = self.counts >= 2
         counts, sums, squares = self.counts[cells], self.sums[cells], self.squares[cells]
         if not counts.size:
             return float("nan")
-        spread = np.maximum(squares - sums * sums / counts, 0.0)
-        return float(np.sqrt(spread.sum() / (counts - 1).sum()))
+        spread = squares - sums * sums / counts
+        told = spread > np.ldexp(squares, -BITS)
+        return float(np.sqrt(spread[told].sum() / (counts - 1).sum()))
 
     def take(self, index: ArrayLike) -> "RewardTable":
         """Return the table of some users: their positions, or one bool for each user."""

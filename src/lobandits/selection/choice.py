@@ -31,6 +31,16 @@ class StatesChoice:
         The same of TS, which knows no orders.
     horizon
         Rounds simulated.
+
+    Examples
+    --------
+    >>> distances, regrets = np.array([[0.4, 0.3], [0.1, 0.2]]), np.array([[9.0, 8.0], [3.0, 4.0]])
+    >>> numbers, baseline = np.array([1, 2]), np.array([7.0, 9.0])
+    >>> StatesChoice(numbers, numbers, distances, regrets, baseline, horizon=50)
+      states   found   distance      +-     regret      +-
+           1       1     0.3500  0.0500       8.50    0.50
+           2       2     0.1500  0.0500       3.50    0.50  recommended
+    2 held-out users, 50 rounds; regret of lobTS. Without orders, TS: 8.00 +- 1.00
     """
 
     grid: IntArray

@@ -1,16 +1,17 @@
 """choose_n_states: the number of states that serves new users best."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from lobandits._checks import FloatArray, IntArray, positive, whole
-from lobandits._progress import progress_bar
+from lobandits._progress import progress_bar, spinner
 from lobandits.errors import LobInputError
 from lobandits.learning import RewardTable, learn_orders, reward_table
 from lobandits.learning.imputation import impute
+from lobandits.learning.learn import n_told
 from lobandits.learning.logs import Logs
 from lobandits.orders import LatentOrders
 from lobandits.selection.choice import StatesChoice
@@ -26,7 +27,7 @@ def choose_n_states(
     user: str = "user",
     arm: str = "arm",
     reward: str = "reward",
-    grid: Sequence[int] | None = None,
+    grid: Iterable[int] | None = None,
     *,
     held_out: int | None = None,
     horizon: int = 200,
@@ -59,7 +60,7 @@ def choose_n_states(
     seed
         Names all random numbers.
     progress
-        Show a progress bar, if standard error is a terminal.
+        Show what is being done, and a progress bar, if standard error is a terminal.
     options
         Further arguments of `learn_orders`, such as centroid, relations or n_init.
 
@@ -72,15 +73,17 @@ def choose_n_states(
     >>> [row["n_states"] for row in choice.table]
     [1, 2]
     """
-    table = reward_table(
-        logs, user, arm, reward, min_user_rewards=min_user_rewards, min_arm_rewards=min_arm_rewards
-    )
+    with spinner(progress, "adding up rewards"):
+        table = reward_table(
+            logs, user, arm, reward,
+            min_user_rewards=min_user_rewards, min_arm_rewards=min_arm_rewards,
+        )  # fmt: skip
     n = _check_held_out(held_out, table.n_users)
     horizon, seed = whole("horizon", horizon), whole("seed", seed, least=0)
     sigma = _check_sigma(sigma, table)
     order = np.random.default_rng(seed).permutation(table.n_users)
     held, rest = np.sort(order[:n]), table.take(np.sort(order[n:])).filter()
-    numbers = _check_grid(grid, rest.n_users)
+    numbers = _check_grid(grid, n_told(rest))
     test = _HeldOut(table, held, rest.arms, sigma, horizon, seed)
     found, distances, regrets = [], [], []
     with progress_bar(len(numbers), progress, "learning and simulating", "runs") as advance:
@@ -141,17 +144,20 @@ def _check_sigma(sigma: float | None, table: RewardTable) -> float:
     return noise
 
 
-def _check_grid(grid: Sequence[int] | None, n_users: int) -> IntArray:
+def _check_grid(grid: Iterable[int] | None, n_users: int) -> IntArray:
     """Return the numbers of states in increasing order, each once."""
     if grid is None:
         most = max(1, min(MOST_STATES, n_users // USERS_PER_STATE))
         return 2 ** np.arange(int(math.log2(most)) + 1)
-    if isinstance(grid, str | int) or not len(grid):
+    try:
+        numbers = {whole(f"grid[{i}]", m) for i, m in enumerate(grid)}
+    except TypeError:
+        numbers = set()
+    if not numbers:
         raise LobInputError(f"grid must be a list of numbers of states, got {grid!r}")
-    numbers = {whole(f"grid[{i}]", m) for i, m in enumerate(grid)}
     if max(numbers) > n_users:
         raise LobInputError(
-            f"grid asks for {max(numbers)} states, but there are {n_users} users to learn from; "
-            "lower it, or hold fewer users out"
+            f"grid asks for {max(numbers)} states, but there are {n_users} users to learn from "
+            "who tried two arms or more; lower it, or hold fewer users out"
         )
     return np.array(sorted(numbers))

@@ -10,6 +10,7 @@ from lobandits.learning.imputation import impute
 from lobandits.learning.kmeans import KendallKMeans
 from lobandits.learning.table import RewardTable
 from lobandits.orders import LatentOrders
+from lobandits.orders.arms import counted
 from lobandits.projection import project
 
 
@@ -72,13 +73,22 @@ def cluster(
 ) -> Clusters:
     """Learn ``n_states`` orders from all users but a random share ``hold_out``; place everybody."""
     if table.n_arms < 2:
-        raise LobInputError(f"there is only one arm, {table.arms[0]!r}; orders need two")
+        raise LobInputError(
+            f"the ratings are of {counted(table.n_arms, 'arm')}, {list(table.arms)}; orders need "
+            "two"
+        )
     held_out = _held_out(table.n_users, hold_out, seed)
     n_learners = int((~held_out).sum())
     if n_learners < n_states:
         raise LobInputError(
             f"n_states is {n_states:,}, but there are only {n_learners:,} users to learn from; "
             "lower n_states, hold_out or min_user_ratings"
+        )
+    untried = np.flatnonzero(~table.counts[~held_out].any(axis=0))
+    if untried.size:
+        raise LobInputError(
+            f"nobody who is not held out tried the arm {table.arms[untried[0]]!r}; lower "
+            "hold_out, or choose another seed"
         )
     kmeans = KendallKMeans(n_states, random_state=seed, progress=progress)
     kmeans.fit(table.means[~held_out])
