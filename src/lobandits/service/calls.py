@@ -25,6 +25,11 @@ class Decision(NamedTuple):
         The chance that the arm had: the propensity that off-policy estimates need.
     model : str
         The model that decided.
+
+    Examples
+    --------
+    >>> Decision("018f3a", "drama", 0.25, "1-4f2d").probability
+    0.25
     """
 
     id: str
