@@ -154,3 +154,27 @@ def test_every_benchmark_and_every_target_has_its_place() -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         assert "://" in target or (page.parent / target).exists(), target
+
+
+MAPS = [DOCS / "paper-to-code.md", ROOT / "ARCHITECTURE.md"]
+SOURCES = {path: path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py")}
+
+
+@pytest.mark.parametrize("page", MAPS, ids=lambda page: page.name)
+def test_every_file_and_name_of_the_maps_exists(page: Path) -> None:
+    """Names in capitals, as in ``policies/NAME.py``, stand for the reader's own."""
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    files = [path.as_posix() for path in SOURCES]
+    for code in re.findall(r"`([^`\n]+)`", text):
+        for path in re.findall(r"(?<![\w./])[\w/]+\.py\b", code):
+            assert "NAME" in path or any(file.endswith(f"/{path}") for file in files), path
+        if re.fullmatch(r"[\w/]+/", code):
+            assert (ROOT / code).is_dir() or any(f"/{code}" in file for file in files), code
+        if re.fullmatch(r"[a-z_]+", code):
+            assert any(re.search(rf"\b{code}\b", source) for source in SOURCES.values()), code
+
+
+@pytest.mark.parametrize("page", [*PAGES, *MAPS], ids=lambda page: page.name)
+def test_every_public_name_in_the_documents_exists(page: Path) -> None:
+    names = re.findall(r"(?<![\w/.-])lob\.(\w+)", page.read_text(encoding="utf-8"))
+    assert set(names) - {"db"} <= set(lob.__all__) | {"__version__"}

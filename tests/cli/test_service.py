@@ -72,11 +72,13 @@ def test_export(tmp_path: Path, store: str) -> None:
     rows = [json.loads(line) for line in log.read_text().splitlines()]
     assert [row["id"] for row in rows] == [decision.id for decision in decisions]
     table = tmp_path / "log.parquet"
-    words = ("--format", "parquet", "--columns", "obp", "--after", str(rows[4]["number"]))
+    words = ("--columns", "obp", "--after", str(rows[4]["number"]))
     lines("export", "--store", store, "--out", str(table), *words)
     found = pl.read_parquet(table)
     assert found.columns == ["action", "arm", "reward", "pscore"]
     assert (found.height, found["reward"].unique().to_list()) == (10, [1.5])
+    lines("export", "--store", store, "--out", str(table), "--format", "ndjson")
+    assert len(table.read_text().splitlines()) == 20
 
 
 def test_export_refuses(tmp_path: Path, store: str) -> None:

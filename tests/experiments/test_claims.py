@@ -18,6 +18,7 @@ from lobandits.experiments.claims import (
     estimate,
     exactly,
     judge,
+    share,
 )
 from lobandits.experiments.design import Found
 
@@ -49,6 +50,16 @@ estimates = st.builds(
 def test_verdicts(found: list[Estimate], all_needed: str, any_needed: str) -> None:
     assert all_of(found).verdict() == all_needed
     assert any_of(found).verdict() == any_needed
+
+
+def test_trials_that_all_end_alike_leave_a_doubt() -> None:
+    assert all_of([share("few", np.ones(20), above=0.95)]).verdict() == UNDECIDED
+    assert all_of([share("many", np.ones(1000), above=0.95)]).verdict() == HOLDS
+    assert all_of([share("none", np.zeros(1000), above=0.95)]).verdict() == FAILS
+    heads = np.repeat([0.0, 1.0], 500)
+    assert share("coins", heads, above=0.4).error == pytest.approx(
+        estimate("coins", heads).error, rel=0.01
+    )
 
 
 def test_what_refutes_is_corrected_for_the_number_of_tries() -> None:

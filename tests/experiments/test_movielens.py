@@ -38,7 +38,9 @@ def test_on_the_real_ratings(tmp_path: Path) -> None:
     assert ratings["least ratings of a movie"] == 20
     assert ratings["least ratings of a user"] == 100
     assert len(titles(found)) == len(GROUPS["movielens"])
-    assert all("(ml-latest-small)" in title for title in titles(found))
+    assert all("(ml-latest-small: 201 users, 19 genres)" in each for each in titles(found))
+    for figure in (tmp_path / "figures").iterdir():
+        assert "MovieLens, ml-latest-small: 201 users, 19 genres" in figure.read_text()
     counted = [f for f in found.findings if "ml-20m" in f.reason]
     assert {f.claim.id for f in counted} == {
         "movielens-violations-counted",
@@ -52,7 +54,9 @@ def test_on_generated_ratings_every_title_and_verdict_says_so(tmp_path: Path) ->
     assert not found.broken
     assert report(found)["numbers"]["ratings"]["data"] == GENERATED
     assert len(titles(found)) == 2
-    assert all(f"({GENERATED})" in title for title in titles(found))
+    assert all(f"({GENERATED}: " in title for title in titles(found))
+    for figure in (tmp_path / "figures").iterdir():
+        assert f"MovieLens, {GENERATED}: " in figure.read_text()
     rows = (tmp_path / "verdicts.md").read_text().splitlines()[4:]
     assert len(rows) == len({finding.claim.id for finding in found.findings})
     assert all(f"({GENERATED})" in row for row in rows)

@@ -12,8 +12,12 @@ def export(
         str, typer.Option(help="sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE.")
     ] = "sqlite:///lob.db",
     format: Annotated[  # noqa: A002
-        str, typer.Option(help="ndjson (one JSON object a line) or parquet.")
-    ] = "ndjson",
+        str | None,
+        typer.Option(
+            help="ndjson (one JSON object a line) or parquet; by default parquet if --out ends in "
+            ".parquet, else ndjson."
+        ),
+    ] = None,
     columns: Annotated[
         str,
         typer.Option(
@@ -38,7 +42,8 @@ def export(
     from lobandits.service.export import export as parts_of
 
     checked_suffix("--out", out, (out.suffix.lower(),))
-    form = one_of("--format", format, ("ndjson", "parquet"))
+    usual = "parquet" if out.suffix.lower() == ".parquet" else "ndjson"
+    form = one_of("--format", usual if format is None else format, ("ndjson", "parquet"))
     names = one_of("--columns", columns, list(NAMES))
     with DecisionService(None, existing(store)) as service:
         rows = service.log(whole("--after", after, least=0))

@@ -71,6 +71,25 @@ def estimate(what: str, differences: ArrayLike) -> Estimate:
     return Estimate(what, float(values.mean()), error, n)
 
 
+def share(what: str, hits: ArrayLike, above: float) -> Estimate:
+    """Return by how much a share of trials exceeds a value, from one 0 or 1 per trial.
+
+    Its error counts two hits and two misses more ("plus four", Agresti and Coull), so that
+    trials that all end alike still leave a doubt.
+
+    Examples
+    --------
+    >>> few = share("heads minus 0.9", [1, 1, 1, 1], above=0.9)
+    >>> few.interval()[0] < 0 < few.mean
+    True
+    """
+    values = np.asarray(hits, dtype=np.float64)
+    n = len(values)
+    p = (values.sum() + 2) / (n + 4)
+    error = float(np.sqrt(p * (1 - p) / (n + 4)))
+    return Estimate(what, float(values.mean()) - above, error, n)
+
+
 def exactly(what: str, value: float) -> Estimate:
     """Return the estimate of a number that is known without error."""
     return Estimate(what, value, 0.0, 1)

@@ -38,12 +38,13 @@ class RatingData:
 
     @cached_property
     def key(self) -> dict[str, Any]:
-        """What decides the ratings, without reading them: names and sizes of files."""
+        """What decides the ratings, without reading them: sizes of files, and the filters."""
         if self.path is None:
             return GENERATED_OPTIONS | {"seed": self.seed}
         files = sorted(self.path.iterdir()) if self.path.is_dir() else [self.path]
         sizes = {file.name: file.stat().st_size for file in files if file.is_file()}
-        return {"bytes": sizes, "seed": self.seed}
+        filters = {"paper": PAPER_FILTER, "small": SMALL_FILTER, "small below": SMALL}
+        return {"bytes": sizes, "filters": filters, "seed": self.seed}
 
     @cached_property
     def ratings(self) -> Any:
@@ -55,9 +56,15 @@ class RatingData:
         return make_ratings(**GENERATED_OPTIONS, seed=self.seed)
 
     @property
-    def title(self) -> str:
-        """What stands in the title of every figure: "generated data", or the edition."""
+    def edition(self) -> str:
+        """The edition of MovieLens, or "generated data"."""
         return GENERATED if self.path is None else str(self.ratings.edition)
+
+    @cached_property
+    def title(self) -> str:
+        """What stands in the title of every figure: the edition, its users and its genres."""
+        facts = self.facts()
+        return f"{self.edition}: {facts['users']:,} users, {facts['genres']} genres"
 
     @cached_property
     def filters(self) -> tuple[int, int]:
@@ -91,7 +98,7 @@ class RatingData:
         """Return what the report says of the ratings."""
         env = next(iter(self._environments.values()), None) or self.environment(n_states=2)
         facts = {
-            "data": self.title,
+            "data": self.edition,
             "users": env.n_users,
             "genres": env.n_arms,
             "ratings": int(env.table.n_rewards),

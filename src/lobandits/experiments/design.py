@@ -42,11 +42,15 @@ MOVIELENS_POLICIES = (
 
 
 class Found(Mapping[Key, Record]):
-    """The records of an experiment, by key; ``data`` says what the ratings are, if any."""
+    """The records of an experiment, by key.
 
-    def __init__(self, records: Mapping[Key, Record], data: str = "") -> None:
+    ``data`` is the edition of the ratings, if there are any, and ``title`` tells more of them.
+    """
+
+    def __init__(self, records: Mapping[Key, Record], data: str = "", title: str = "") -> None:
         self._records = dict(records)
         self.data = data
+        self.title = title or data
 
     def at(self, **values: Any) -> Record:
         """Return the record at these values of the axes."""

@@ -50,7 +50,8 @@ EXPERIMENT = Experiment(
     name="figure-4a",
     place="Figure 4(a) (Section 4.2)",
     title="MovieLens, Setting B: regret per round with 160 states",
-    note="Users' means are their own, and comply with no order. Moving average of 20 rounds.",
+    note="Users' means are their own, and comply with no order. Moving average of 20 rounds, "
+    "at every 20th.",
     work=(sweep(n_states=(160,), alpha=(RAW,)),),
     draw=draw,
     claims=CLAIMS,

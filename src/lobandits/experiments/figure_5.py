@@ -35,7 +35,8 @@ def _explores_longer(found: Found) -> dict[str, Evidence]:
 
 def _beats_top_arms(found: Found, sigma: float) -> Evidence:
     records = found.along("n_states", sigma=sigma).items()
-    return all_of(e for m, r in records for e in below(r, ("mts",), ("toparms",), where=f", m={m}"))
+    pairs = [(r, f", m = {m}") for m, r in records]
+    return all_of(e for r, where in pairs for e in below(r, ("mts",), ("toparms",), where=where))
 
 
 CLAIMS = (

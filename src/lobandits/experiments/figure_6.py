@@ -39,7 +39,7 @@ EXPERIMENT = Experiment(
     name="figure-6",
     place="Figure 6 (Appendix B.5)",
     title="MovieLens, Setting A: regret per round with 60 states",
-    note="Moving average of 20 rounds.",
+    note="Moving average of 20 rounds, at every 20th.",
     work=(sweep(n_states=(60,), alpha=(WELL,)),),
     draw=draw,
     claims=CLAIMS,

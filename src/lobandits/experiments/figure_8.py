@@ -40,7 +40,7 @@ EXPERIMENT = Experiment(
     name="figure-8",
     place="Figure 8 (Appendix B.5)",
     title="MovieLens, Setting B: regret per round for m = 5, 20 and 140",
-    note="Moving average of 20 rounds.",
+    note="Moving average of 20 rounds, at every 20th.",
     work=(sweep(n_states=STATES, alpha=(RAW,)),),
     draw=draw,
     claims=CLAIMS,

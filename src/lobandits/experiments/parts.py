@@ -1,6 +1,7 @@
 """Parts: the units of work that are run once, saved, and shared between figures."""
 
 import inspect
+import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
@@ -120,9 +121,9 @@ class Measurement:
     cost: float = 1e6
 
     def settings(self, ratings: RatingData) -> dict[str, Any]:
-        """Return all that decides the numbers, as JSON; the function counts by its text."""
+        """Return all that decides the numbers, as JSON; the function counts by its file's text."""
         settings = {"measure": self.measure.__name__, **dict(self.options)}
-        settings["text"] = inspect.getsource(self.measure)
+        settings["text"] = inspect.getsource(sys.modules[self.measure.__module__])
         return settings | ({"ratings": ratings.key} if self.on_ratings else {})
 
     def run(self, place: Workplace, advance: Advance) -> Record:

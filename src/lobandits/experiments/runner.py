@@ -150,7 +150,7 @@ class _Run:
             for key, part in parts.items():
                 keys[key] = part_key(part.settings(self.place.ratings))
                 records[key] = self.record(keys[key], part, bars)
-            found = Found(records, self.place.ratings.title if experiment.on_ratings else "")
+            found = self.found(records) if experiment.on_ratings else Found(records)
             findings = [f for claim in experiment.claims for f in judge(claim, found)]
             pictures = render(experiment, found) if is_drawn else {}
         except Exception as error:
@@ -159,6 +159,11 @@ class _Run:
             lost = [f for claim in experiment.claims for f in judge(claim, None, why)]
             return Outcome(experiment, Found(records), keys, lost, why, seconds=clock())
         return Outcome(experiment, found, keys, findings, "", is_drawn, pictures, clock())
+
+    def found(self, records: Mapping[Key, Record]) -> Found:
+        """Return records that rest on the ratings."""
+        ratings = self.place.ratings
+        return Found(records, ratings.edition, ratings.title)
 
     def record(self, key: str, part: Part, bars: Progress) -> Record:
         """Return a part's record: known, saved, or run now."""

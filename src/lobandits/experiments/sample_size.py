@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lobandits._checks import FloatArray
-from lobandits.experiments.claims import Claim, Evidence, all_of, estimate
+from lobandits.experiments.claims import Claim, Evidence, all_of, share
 from lobandits.experiments.design import Experiment, Found, Survey
 from lobandits.experiments.draw import INK, Canvas
 from lobandits.theory import samples_for_exact_orders
@@ -58,7 +58,7 @@ def _exact(found: Found) -> dict[str, Evidence]:
     names = {"printed": "constant 2, as printed", "corrected": "constant 8, corrected"}
     return {
         names[constant]: all_of(
-            [estimate("share of exact trials minus 0.95", record.total(f"n = {n}") - (1 - DELTA))]
+            [share("share of exact trials minus 0.95", record.total(f"n = {n}"), above=1 - DELTA)]
         )
         for constant, n in SIZES.items()
     }

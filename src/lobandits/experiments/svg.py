@@ -26,6 +26,8 @@ def render(experiment: "Experiment", found: "Found") -> dict[str, str]:
             parameters: Any = mpl.rcParams
             parameters.update(RC)
             figure = experiment.draw(found, canvas)
+            if found.title:
+                figure.suptitle(f"MovieLens, {found.title}", x=0.01, ha="left", fontsize=8)
             text = StringIO()
             figure.savefig(text, format="svg", metadata={"Date": None}, transparent=True)
         pictures[width] = inline(text.getvalue(), f"{experiment.name}-{width}")

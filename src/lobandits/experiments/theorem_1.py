@@ -65,7 +65,7 @@ def draw(found: Found, canvas: Canvas) -> "Figure":
         draw_band(place, x, mean, error, {"color": color, "marker": marker}, marks=True)
         place.annotate(kind, (x[-1], mean[-1]), (6, 0), textcoords="offset points", color=color,
                        va="center", annotation_clip=False)  # fmt: skip
-    place.set_ylim(bottom=-0.1)
+    place.set_ylim(bottom=-0.4)
     place.set_xlabel("share of revealed relations $q$")
     place.set_ylabel("regret per $\\log T$")
     return figure

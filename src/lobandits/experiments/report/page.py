@@ -119,7 +119,7 @@ def _section(outcome: "Outcome") -> str:
     experiment = outcome.experiment
     if not outcome.shown:
         return f'<span id="{experiment.name}"></span>'
-    data = f" ({escape(outcome.found.data)})" if outcome.found.data else ""
+    data = f" ({escape(outcome.found.title)})" if outcome.found.title else ""
     note = f"<p>{escape(experiment.note)}</p>" if experiment.note else ""
     parts = [
         f'<section id="{experiment.name}">',
@@ -164,7 +164,7 @@ def _claim(findings: list[Finding]) -> str:
     ]
     heads = "".join(f"<th>{h}</th>" for h in ("variant", "difference", "mean", "95%", "users"))
     table = f"<div class=scroll><table><tr>{heads}</tr>{''.join(rows)}</table></div>"
-    every = f"<details><summary>all {len(rows)} differences</summary>{table}</details>"
+    every = f"<details><summary>all differences ({len(rows)})</summary>{table}</details>"
     return (
         f'<div class="claim"><b>{escape(claim.words)}</b> '
         f'<span class="soft">{escape(claim.where)} · <code>{claim.id}</code></span>'
