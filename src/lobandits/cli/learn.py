@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 EXAMPLES = """
 **Examples**
 
-Twenty orders of genres from ratings, to a file for `lob show` and `lob bound`:
+Twenty orders of genres from ratings, to a file for `lob show` and `lob serve`:
 
     lob learn ratings.csv --user userId --arm genre --reward rating --states 20 --out orders.json
 
@@ -53,7 +53,9 @@ def learn(
     starts: Annotated[
         int, typer.Option(help="Cluster from so many starts, and keep the best.")
     ] = 4,
-    seed: Annotated[int, typer.Option(help="Names all random numbers; same seed, same table.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Names all random numbers; same seed, same orders.")
+    ] = 0,
     out: Annotated[Path | None, typer.Option(help="Save the model: a .json file.")] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Save a picture of the orders: .png, .pdf or .svg.")

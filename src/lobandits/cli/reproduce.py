@@ -133,4 +133,6 @@ def _print_verdicts(found: "Reproduction") -> None:
     counts = Counter(finding.verdict for finding in found.findings)
     total = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
     data = f" Real-data figures: {found.facts['data']}." if found.facts else ""
-    typer.echo(f"\n{total}.{data}\nReport: {found.folder / 'index.html'}")
+    if counts:
+        typer.echo(f"\n{total}.{data}")
+    typer.echo(f"Report: {found.folder / 'index.html'}")

@@ -123,11 +123,12 @@ class Evidence:
     def decisive(self) -> Estimate:
         """The estimate on which the verdict hangs: the weakest, or where any will do the strongest.
 
-        Strength is the mean in standard errors.
+        Strength is the mean in standard errors, and among exact numbers the mean.
         """
 
-        def strength(e: Estimate) -> float:
-            return e.mean / e.error if e.error > 0 else float(np.copysign(np.inf, e.mean))
+        def strength(e: Estimate) -> tuple[float, float]:
+            exact = float(np.copysign(np.inf, e.mean))
+            return (e.mean / e.error if e.error > 0 else exact), e.mean
 
         pick = min if self.need == "all" else max
         return pick(self.estimates, key=strength)
