@@ -116,10 +116,11 @@ def movielens(path: str, n_users: int, options: dict[str, int]) -> None:
     ratings = lob.load_movielens(path)
     header()
     env = lob.MovieLens(ratings, progress=False, **options)
-    for alpha, setting in ((0.0, "A"), (1.0, "B")):
-        row(
-            f"Setting {setting}", env.replace(alpha=alpha), (SHORT, LONG), min(n_users, env.n_users)
-        )
+    for hold_out, who in ((0.0, ""), (0.5, ", held out")):
+        users = env.replace(hold_out=hold_out)
+        for alpha, setting in ((0.0, "A"), (1.0, "B")):
+            n = min(n_users, users.n_users)
+            row(f"Setting {setting}{who}", users.replace(alpha=alpha), (SHORT, LONG), n)
 
 
 def costs(n_users: int) -> None:

@@ -7,7 +7,7 @@ import typer
 
 INTRODUCTION = """\
 Each of {users} users has 15 possible preference orders of 15 arms, and lives by one of them.
-ucb and ts know nothing of this. toparms, lobucb and lobts know the orders, mucb and mts also
+ucb and ts know nothing of this. toparms and all lob policies know the orders, mucb and mts also
 every mean. First use compiles, which takes some seconds.
 """
 

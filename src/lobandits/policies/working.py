@@ -147,27 +147,32 @@ def add_arm(
 
 
 @lean
-def log_evidence(n_groups: int, b: int, w: Working) -> float:
-    """Return the log-evidence of the fit at slope b, up to a constant; O(groups).
+def log_evidence(n_groups: int, w: Working, out: FloatArray) -> float:
+    """Write the fit's log-evidence for every slope, up to a constant; return the best. O(groups b).
 
     With u_c = 1 / (beta^2 + 1 / S_0), the groups' own estimates S_1 / S_0 are N(alpha, 1 / u_c).
     """
-    if n_groups == 1:
-        lack = w.s2[b] - w.s1[0, b] * w.s1[0, b] / w.s0[0, b]
-        return float(-0.5 * (w.single[b] + lack))
-    square = w.slopes[b] * w.slopes[b]
-    lack = w.s2[b] + w.scatter[b]
-    u0 = u1 = u2 = 0.0
-    for c in range(n_groups):
-        if w.s0[c, b] > 0.0:
-            estimate = w.s1[c, b] / w.s0[c, b]
-            factor = 1.0 + square * w.s0[c, b]
-            u = w.s0[c, b] / factor
-            lack += np.log(factor) - w.s1[c, b] * estimate
-            u0 += u
-            u1 += u * estimate
-            u2 += u * estimate * estimate
-    return float(-0.5 * (lack + np.log(u0) + u2 - u1 * u1 / u0))
+    best = -np.inf
+    for b in range(N_SLOPES):
+        if n_groups == 1:
+            lack = w.single[b] + w.s2[b] - w.s1[0, b] * w.s1[0, b] / w.s0[0, b]
+        else:
+            square = w.slopes[b] * w.slopes[b]
+            lack = w.scatter[b] + w.s2[b]
+            u0 = u1 = u2 = 0.0
+            for c in range(n_groups):
+                if w.s0[c, b] > 0.0:
+                    estimate = w.s1[c, b] / w.s0[c, b]
+                    factor = 1.0 + square * w.s0[c, b]
+                    u = w.s0[c, b] / factor
+                    lack += np.log(factor) - w.s1[c, b] * estimate
+                    u0 += u
+                    u1 += u * estimate
+                    u2 += u * estimate * estimate
+            lack += np.log(u0) + u2 - u1 * u1 / u0
+        out[b] = -0.5 * lack
+        best = max(best, out[b])
+    return best
 
 
 @lean
