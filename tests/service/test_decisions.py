@@ -41,7 +41,7 @@ REFUSED: list[tuple[Any, str]] = [
     (lambda s: s.record(7, 1.0), "invalid_decision"),
     (lambda s: s.record(s.decide("a").id, math.nan), "invalid_reward"),
     (lambda s: s.record(s.decide("a").id, math.inf), "invalid_reward"),
-    (lambda s: s.record(s.decide("a").id, 1e101), "invalid_reward"),
+    (lambda s: s.record(s.decide("a").id, 1.1e40), "invalid_reward"),
     (lambda s: s.record(s.decide("a").id, 10**400), "invalid_reward"),
     (lambda s: s.record(s.decide("a").id, "1"), "invalid_reward"),
     (lambda s: s.record(s.decide("a").id, True), "invalid_reward"),
@@ -301,6 +301,16 @@ def test_every_policy_explains_and_reports(name: str, make_service: MakeService)
     assert 0 < report["chances"][0] <= 1
 
 
+@pytest.mark.parametrize("name", sorted(set(lob.POLICIES) - {"mucb"}))
+def test_the_largest_rewards_break_nothing(name: str, make_service: MakeService) -> None:
+    service = make_service(shared_policy(name, n_arms=4))
+    for i in range(7):
+        service.record(service.decide("u").id, (-1) ** i * 1e40)
+        service.record(service.decide("v").id, 1e40)
+    assert service.explain("u")["plays"] == service.explain("v")["plays"] == 7
+    assert all(0 < chance <= 1 for chance in service.activity()["certainty"]["chances"])
+
+
 def test_policies_that_remember_more_are_refused(make_service: MakeService) -> None:
     orders = lob.LatentOrders.from_rankings([[0, 1], [1, 0]])
     for policy in (
@@ -312,5 +322,8 @@ def test_policies_that_remember_more_are_refused(make_service: MakeService) -> N
             make_service(policy)
     with pytest.raises(LobInputError, match="users of its own"):
         make_service(lob.LobTS(lob.UserOrders.stack([orders]), 1.0))
+    for arm in ("nul\0", "x" * 257):
+        with pytest.raises(LobInputError, match="names of arms of up to 256 characters"):
+            make_service(lob.UCB(1, 1.0, arms=(arm,)))
     with pytest.raises(LobInputError, match="no model yet"):
         make_service(None)
