@@ -183,7 +183,7 @@ def test_a_new_model_is_served_without_a_restart(tmp_path: Path) -> None:
         assert server.post("/v1/rewards", report).json() == {"status": "recorded"}
         assert server.http.get("/v1/users/ada").json()["arms"]["tea"] == {"plays": 1, "mean": 2.0}
         new = server.decide("bob")["model"]
-    with running(tmp_path, "--workers", "2") as server:  # with the old orders, which it has had
+    with running(tmp_path) as server:  # with the old orders, which it has had
         assert server.decide("bob")["model"] == new
         warnings = [line for line in server.lines if "a newer model was put after" in line]
         assert [json.loads(line)["model"] for line in warnings] == [new]
