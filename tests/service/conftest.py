@@ -3,8 +3,10 @@
 import itertools
 import signal
 import tempfile
+import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +40,19 @@ class Postgres:
         """Start it again."""
         self.server.ensure_postgres_running()
 
-    def quit(self) -> None:
-        """Stop it without writing anything, and remove it."""
+    def crash(self) -> None:
+        """End it at once, without writing anything: connections break."""
+        import psutil
+
         process = self.server.get_postmaster_info().process
         process.send_signal(signal.SIGQUIT)
-        process.wait()
+        with suppress(psutil.NoSuchProcess):  # a zombie is dead too, however long it is kept
+            while process.status() != psutil.STATUS_ZOMBIE:
+                time.sleep(0.02)
+
+    def quit(self) -> None:
+        """End it and remove it."""
+        self.crash()
         self.server.cleanup()
 
     def new_url(self) -> str:

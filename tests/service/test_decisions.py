@@ -1,6 +1,7 @@
 """What a service promises, on SQLite and on PostgreSQL."""
 
 import math
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from tests.service.conftest import MakeService
 
 import lobandits as lob
 from lobandits.errors import LobError, LobInputError
-from lobandits.service import DecisionCall, DecisionService, RewardCall, new_id
+from lobandits.service import DecisionCall, DecisionService, RewardCall, expiry, new_id
 from lobandits.service import errors as er
+from lobandits.service.work import microseconds
 
 ODD_USERS = [
     "'; DROP TABLE users; --",
@@ -41,7 +43,7 @@ REFUSED: list[tuple[Any, str]] = [
     (lambda s: s.record(7, 1.0), "invalid_decision"),
     (lambda s: s.record(s.decide("a").id, math.nan), "invalid_reward"),
     (lambda s: s.record(s.decide("a").id, math.inf), "invalid_reward"),
-    (lambda s: s.record(s.decide("a").id, 1e101), "invalid_reward"),
+    (lambda s: s.record(s.decide("a").id, 1.1e40), "invalid_reward"),
     (lambda s: s.record(s.decide("a").id, 10**400), "invalid_reward"),
     (lambda s: s.record(s.decide("a").id, "1"), "invalid_reward"),
     (lambda s: s.record(s.decide("a").id, True), "invalid_reward"),
@@ -288,6 +290,15 @@ def test_many_decisions_expire(make_service: MakeService, policy: lob.LobTS) -> 
     assert service.expire() == 1
 
 
+def test_an_interrupted_search_for_late_rewards_goes_on(service: DecisionService) -> None:
+    service.decide_many([f"u{i}" for i in range(4500)])
+    later = microseconds() + 2 * expiry.SETTLED
+    first = islice(expiry.overdue(service.store, later), 2)
+    assert [len(page) for page in first] == [2000, 2000]
+    assert [len(page) for page in expiry.overdue(service.store, later)] == [2000, 500]
+    assert not list(expiry.overdue(service.store, later))
+
+
 @pytest.mark.parametrize("name", sorted(set(lob.POLICIES) - {"mucb"}))
 def test_every_policy_explains_and_reports(name: str, make_service: MakeService) -> None:
     service = make_service(shared_policy(name, n_arms=4))
@@ -301,6 +312,16 @@ def test_every_policy_explains_and_reports(name: str, make_service: MakeService)
     assert 0 < report["chances"][0] <= 1
 
 
+@pytest.mark.parametrize("name", sorted(set(lob.POLICIES) - {"mucb"}))
+def test_the_largest_rewards_break_nothing(name: str, make_service: MakeService) -> None:
+    service = make_service(shared_policy(name, n_arms=4))
+    for i in range(7):
+        service.record(service.decide("u").id, (-1) ** i * 1e40)
+        service.record(service.decide("v").id, 1e40)
+    assert service.explain("u")["plays"] == service.explain("v")["plays"] == 7
+    assert all(0 < chance <= 1 for chance in service.activity()["certainty"]["chances"])
+
+
 def test_policies_that_remember_more_are_refused(make_service: MakeService) -> None:
     orders = lob.LatentOrders.from_rankings([[0, 1], [1, 0]])
     for policy in (
@@ -312,5 +333,8 @@ def test_policies_that_remember_more_are_refused(make_service: MakeService) -> N
             make_service(policy)
     with pytest.raises(LobInputError, match="users of its own"):
         make_service(lob.LobTS(lob.UserOrders.stack([orders]), 1.0))
+    for arm in ("nul\0", "x" * 257):
+        with pytest.raises(LobInputError, match="names of arms of up to 256 characters"):
+            make_service(lob.UCB(1, 1.0, arms=(arm,)))
     with pytest.raises(LobInputError, match="no model yet"):
         make_service(None)

@@ -54,6 +54,7 @@ def test_the_same_policy_is_the_same_model(make_service: MakeService, policy: lo
 def test_others_follow_without_being_told(
     make_service: MakeService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(current, "POLL_SECONDS", NEVER)
     one, two = make_service(ucb("a", "b")), make_service()
     assert two.model == one.model
     one.put_model(ucb("c"))
@@ -65,7 +66,21 @@ def test_others_follow_without_being_told(
     assert one.user("u")["arms"]["c"]["plays"] == 1
 
 
-def test_a_stored_decision_of_a_model_not_seen_yet(make_service: MakeService) -> None:
+@pytest.mark.parametrize("ask", ["ready", "activity"])
+def test_those_who_only_ask_follow_too(
+    make_service: MakeService, monkeypatch: pytest.MonkeyPatch, ask: str
+) -> None:
+    monkeypatch.setattr(current, "POLL_SECONDS", -1.0)
+    one, two = make_service(ucb("a")), make_service()
+    one.put_model(ucb("b"))
+    getattr(two, ask)()
+    assert two.model == one.model
+
+
+def test_a_stored_decision_of_a_model_not_seen_yet(
+    make_service: MakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(current, "POLL_SECONDS", NEVER)
     one, two = make_service(ucb("a", "b")), make_service()
     one.put_model(ucb("z"))
     decision = one.decide("u")
@@ -79,6 +94,7 @@ def test_a_stored_decision_of_a_model_not_seen_yet(make_service: MakeService) ->
 
 
 NOTHING = {"plays": 0, "mean": None}
+NEVER = 1e9  # seconds
 
 
 def test_a_model_that_cannot_be_read_is_not_followed(

@@ -1,7 +1,5 @@
 """Many processes on one store, and a database that goes away and comes back."""
 
-import os
-import signal
 import time
 from multiprocessing.connection import Connection
 
@@ -49,19 +47,20 @@ def test_counts_equal_what_eight_clients_of_two_servers_were_told(store_url: str
     check_store(store_url, ledger)
 
 
-def _crash(postgres: Postgres) -> None:
-    """End PostgreSQL at once: connections break, and it must recover from its log."""
-    process = postgres.server.get_postmaster_info().process
-    os.kill(postgres.server.get_pid(), signal.SIGQUIT)
-    process.wait(SECONDS)
+def _wait_for_traffic(server: ServerProcess) -> None:
+    end = time.monotonic() + SECONDS
+    with Caller(server.port) as caller:
+        while sum(caller.ask("GET", "/v1/activity?minutes=2")[1]["decisions"]) < 20:
+            assert time.monotonic() < end
+            time.sleep(0.1)
 
 
 @pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
 def test_a_database_that_comes_back_is_used_again(store_url: str, postgres: Postgres) -> None:
     server = ServerProcess(store_url)
     clients = [ClientProcess(server.port, i, seconds=6.0) for i in range(4)]
-    time.sleep(1.0)
-    _crash(postgres)
+    _wait_for_traffic(server)
+    postgres.crash()
     try:
         with Caller(server.port) as caller:
             assert caller.ask("GET", "/healthz")[0] == 200
@@ -69,7 +68,7 @@ def test_a_database_that_comes_back_is_used_again(store_url: str, postgres: Post
             status, answer = caller.ask("POST", "/v1/decisions", {"user": "ada"})
             assert (status, answer["error"]["code"]) == (503, "store_unavailable")
     finally:
-        postgres.server.ensure_postgres_running()
+        postgres.start()
     ledger = Ledger()
     for client in clients:
         ledger.merge(client.ledger())

@@ -29,7 +29,8 @@ def export(
 ) -> None:
     """Write the decisions of a store, with their rewards, to a file: all of it or nothing.
 
-    Servers may run meanwhile. To continue an export, give the last row's number as --after.
+    Servers may run meanwhile. To continue an export, give as --after the number of the last row
+    that was a minute old: decisions still being written then may have lower numbers.
     """
     from lobandits.cli.service import existing, need_service
 

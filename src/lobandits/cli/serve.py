@@ -50,7 +50,8 @@ def serve(
     """Serve decisions over HTTP, until SIGTERM or Ctrl-C; requests under way are finished.
 
     Keys are read from LOB_API_KEY (may decide and record rewards) and LOB_ADMIN_KEY (may do
-    everything). Logs are JSON lines on standard output.
+    everything). Logs are JSON lines on standard output. Orders that lob model put has replaced
+    are not put back: the newer model is served.
     """
     from lobandits.cli.service import need_service, read_policy
 

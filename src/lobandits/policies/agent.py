@@ -69,7 +69,9 @@ class Agent:
         except (OverflowError, TypeError, ValueError):
             fits = False
         if not fits:
-            raise LobInputError(f"reward is {reward!r}; it must be a finite number")
+            raise LobInputError(
+                f"reward is {reward!r}; it must be a finite number, at most {LARGEST:g}"
+            )
         self._reward[0] = reward
         self.policy.absorb(self.state, self._user, self._arm, self._reward)
 

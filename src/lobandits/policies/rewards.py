@@ -9,7 +9,7 @@ from lobandits._checks import FloatArray, IntArray, positive
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
 
-LARGEST = 1e100
+LARGEST = 1e40  # so that means, with their rounding, are values that projections take
 LEAST_SPREAD, LARGEST_SPREAD = 1e-50, 1e50
 
 

@@ -32,8 +32,6 @@ NEEDS = {
 }
 """The role that each path needs; any other path, also one that does not exist, needs ADMIN."""
 
-STATIC = "/static/"  # the page's files hold no data either
-
 
 class Guard:
     """Lets a request pass if its key allows it; pure ASGI.
@@ -57,7 +55,7 @@ class Guard:
         headers = Headers(scope=scope)
         if not self.keys:
             return None if _is_local(headers.get("host", "")) else _foreign()
-        need = _need(scope["path"])
+        need = NEEDS.get(scope["path"], Role.ADMIN)
         if need == Role.ANYBODY:
             return None
         role = self.role(headers.get("authorization", ""))
@@ -73,17 +71,13 @@ class Guard:
         return max(found, default=Role.ANYBODY) if kind.lower() == "bearer" else Role.ANYBODY
 
 
-def _need(path: str) -> Role:
-    return Role.ANYBODY if path.startswith(STATIC) else NEEDS.get(path, Role.ADMIN)
-
-
 def _digest(key: bytes) -> bytes:
     return sha256(key).digest()
 
 
 def _is_local(host: str) -> bool:
     name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
-    return name.strip("[]") in LOOPBACK
+    return name.strip("[]").lower() in LOOPBACK
 
 
 def _unauthorized() -> Response:

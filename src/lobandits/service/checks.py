@@ -72,7 +72,7 @@ def check_allowed(allowed: Any) -> tuple[str, ...] | None:
 
 
 def check_reward(reward: Any) -> float:
-    """Return a reward as a finite float of at most 1e100."""
+    """Return a reward as a finite float of at most 1e40."""
     if isinstance(reward, bool | str | bytes):
         raise InvalidRequestError("reward", f"a reward must be a number, got {reward!r:.40}")
     try:

@@ -113,12 +113,15 @@ class Client:
 
     def log(self, after: int = 0) -> Iterator[dict[str, Any]]:
         """Yield the decisions numbered above ``after``, as they are read from the server."""
-        with self._http.stream("GET", f"{self.url}/v1/log", params={"after": after}) as answer:
-            if answer.status_code != 200:
-                answer.read()
-                raise _error(answer)
-            for line in answer.iter_lines():
-                yield json.loads(line)
+        try:
+            with self._http.stream("GET", f"{self.url}/v1/log", params={"after": after}) as answer:
+                if answer.status_code != 200:
+                    answer.read()
+                    raise _error(answer)
+                for line in answer.iter_lines():
+                    yield json.loads(line)
+        except httpx.TransportError as reason:
+            raise self._silent(reason) from reason
 
     def activity(self, minutes: int = 60) -> dict[str, Any]:
         """Return what happened in the last minutes."""
@@ -165,13 +168,19 @@ class Client:
                 error: ServiceError = _error(answer)
                 pause = max(pause, _asked_for(answer))
             except httpx.TransportError as reason:
-                error = StoreUnavailableError(f"{self.url} does not answer: {reason}")
+                error = self._silent(reason)
             if attempt == self.retries:
                 raise error
             time.sleep(pause * random.uniform(0.5, 1.0))
         if answer.status_code != 200:
             raise _error(answer)
-        return dict(answer.json())
+        try:
+            return dict(answer.json())
+        except (TypeError, ValueError):
+            raise error_of("unexpected_answer", f"{self.url} answered no JSON") from None
+
+    def _silent(self, reason: Exception) -> StoreUnavailableError:
+        return StoreUnavailableError(f"{self.url} does not answer: {reason}")
 
 
 def _named(request: Mapping[str, Any]) -> dict[str, Any]:

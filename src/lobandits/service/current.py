@@ -33,7 +33,7 @@ class CurrentModel:
             self._put(policy)
         version = store.newest_version()
         if not version:
-            raise LobInputError("the store has no model yet; give a policy")
+            raise LobInputError("the store has no model yet; give a policy (lob serve: --orders)")
         self.model = self._load(version)
         self._looked = time.monotonic()
 

@@ -220,7 +220,9 @@ class DecisionService:
     def log(self, after: int = 0, page: int = 10_000) -> Iterator[LogRow]:
         """Yield the decisions numbered above ``after``, in the order in which they were stored.
 
-        Pages are short reads of their own, so an export of any length blocks nobody.
+        Pages are short reads of their own, so an export of any length blocks nobody. With several
+        writers on PostgreSQL, a decision may become visible after one with a higher number, so
+        continue an export after a row that was a minute old.
         """
         return log_rows(self.store, self._current.names, after, page)
 
@@ -265,11 +267,13 @@ class DecisionService:
         """
         minutes = whole("minutes", minutes, most=KEEP_MINUTES)
         sample = whole("sample", sample, most=10_000)
+        self._current.follow()
         return reports.activity(self.store, self._current.model, microseconds(), minutes, sample)
 
     def ready(self) -> None:
         """Return if the store answers, else raise `StoreUnavailableError`."""
         self.store.newest_version()
+        self._current.follow()
 
     def close(self) -> None:
         """Close the store's connections."""
@@ -290,6 +294,7 @@ class DecisionService:
 
     def _statistics(self, user: str) -> dict[int, tuple[int, float]]:
         found = user_statistics(self.store, check_user(user))
+        self._current.follow()
         if found is None:
             raise UnknownUserError(f"no decision was made for the user {user!r:.80}")
         return found

@@ -23,6 +23,7 @@ STATUS = {
 
 NAMES = {404: "not_found", 405: "method_not_allowed"}
 MOST_REASONS = 3
+LONGEST_PLACE = 80  # characters: a field that we do not know may have any name
 
 
 def add_failures(app: FastAPI) -> None:
@@ -42,7 +43,13 @@ async def _refused(request: Request, error: Exception) -> Response:
 async def _unread(request: Request, error: Exception) -> Response:
     """Say where the request is wrong, without repeating what it holds."""
     assert isinstance(error, RequestValidationError)
-    reasons = [f"{'.'.join(map(str, reason['loc']))}: {reason['msg']}" for reason in error.errors()]
+    kind = request.headers.get("content-type", "")
+    if "json" not in kind.lower() and error.errors()[0]["loc"] == ("body",):
+        return refusal(422, "invalid_request", "send JSON, with content-type: application/json")
+    reasons = [
+        f"{'.'.join(map(str, reason['loc'])):.{LONGEST_PLACE}}: {reason['msg']}"
+        for reason in error.errors()
+    ]
     more = f"; and {len(reasons) - MOST_REASONS} more" if len(reasons) > MOST_REASONS else ""
     return refusal(422, "invalid_request", "; ".join(reasons[:MOST_REASONS]) + more)
 

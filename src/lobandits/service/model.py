@@ -12,6 +12,7 @@ from lobandits._checks import FloatArray, IntArray
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_index
 from lobandits.policies import Policy, State, policy_from_dict
+from lobandits.service.checks import MOST_CHARACTERS
 from lobandits.service.errors import UnknownArmError
 from lobandits.service.store.store import StoredModel
 
@@ -84,8 +85,8 @@ def encoded(policy: Policy) -> tuple[str, str]:
     Raises
     ------
     LobInputError
-        If the policy cannot be served: it needs more than counts and sums, or is made for
-        particular users.
+        If the policy cannot be served: it needs more than counts and sums, is made for
+        particular users, or has an arm that cannot be stored.
     """
     if not isinstance(policy, Policy):
         raise LobInputError(f"a service needs a policy, got {policy!r:.80}")
@@ -100,6 +101,12 @@ def encoded(policy: Policy) -> tuple[str, str]:
             "service stores; serve another policy (for lobts and lobucb: project_every=1, "
             "refresh_every=1)"
         )
+    for arm in policy.arms:
+        if len(arm) > MOST_CHARACTERS or "\0" in arm:
+            raise LobInputError(
+                f"a service stores names of arms of up to {MOST_CHARACTERS} characters without "
+                f"NUL, got {arm!r:.80}"
+            )
     text = json.dumps(policy.to_dict(), ensure_ascii=False, allow_nan=False, sort_keys=True)
     return text, hashlib.sha256(text.encode()).hexdigest()
 

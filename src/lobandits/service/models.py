@@ -15,6 +15,7 @@ def describe(service: DecisionService) -> dict[str, Any]:
 
     The rank of an arm in a state is 1 plus the number of arms above it.
     """
+    service.ready()
     name, policy = service.model, service.policy
     orders = getattr(policy, "orders", None)
     ranks = 1 + orders.precedes.sum(axis=1) if isinstance(orders, LatentOrders) else None

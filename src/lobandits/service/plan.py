@@ -3,7 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 
 from fastapi import FastAPI
@@ -11,10 +11,12 @@ from fastapi import FastAPI
 from lobandits.policies import Policy
 from lobandits.service.app import create_app
 from lobandits.service.decisions import DecisionService
-from lobandits.service.logs import start_logging
+from lobandits.service.logs import LOG, start_logging
 from lobandits.service.metrics import FOLDER
+from lobandits.service.model import encoded
 from lobandits.service.server import listen, serve
 from lobandits.service.settings import Settings
+from lobandits.service.store.store import open_store
 from lobandits.service.workers import Workers
 
 
@@ -49,6 +51,20 @@ class Plan:
             default_reward=self.default_reward,
         )
 
+    def put(self, policy: Policy | None) -> None:
+        """Store a policy as the newest model, unless the store has had it before.
+
+        So a server that starts again does not undo what ``lob model put`` did meanwhile.
+        """
+        content = "" if policy is None else encoded(policy)[1]
+        if policy is not None:
+            with closing(open_store(self.store)) as store:
+                policy = None if store.has_model(content) else policy
+        with self.service(policy) as service:
+            if not service.model.endswith(content[:8]):
+                fields = {"model": service.model}
+                LOG.warning("a newer model was put after these orders", extra={"fields": fields})
+
     def app(self) -> FastAPI:
         """Return the app, for a process of its own."""
         start_logging(self.log_level)
@@ -58,11 +74,11 @@ class Plan:
         """Serve until a signal; what is wrong is said before anything is started."""
         self.settings.check_host(host)
         with listen(host, port) as listener:
-            self.service(policy).close()
+            start_logging(self.log_level)
+            self.put(policy)
             if workers == 1:
                 serve(self.app(), listener)
             else:
-                start_logging(self.log_level)
                 with _shared_numbers():
                     Workers(self.app, listener, workers).run()
 

@@ -1,6 +1,7 @@
 """From an event loop to the store: calls that come together are written together."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -10,8 +11,8 @@ from lobandits.service.errors import StoreUnavailableError
 
 T = TypeVar("T")
 
-MOST_TOGETHER = 1_000
-MOST_WAITING = 10_000
+MOST_TOGETHER = 1_000  # decisions and rewards of one transaction, unless a single call has more
+MOST_WAITING = 10_000  # calls
 QUIET_TURNS = 3
 MOST_TURNS = 50
 
@@ -34,7 +35,7 @@ class CallQueue:
     def __init__(self, run: Callable[[list[Call[Any]]], None]) -> None:
         self._run = run
         self._thread = ThreadPoolExecutor(1, "lob-store")
-        self._waiting: list[Waiting] = []
+        self._waiting: deque[Waiting] = deque()
         self._busy = False
 
     async def __call__(self, call: Call[T]) -> T:
@@ -62,10 +63,18 @@ class CallQueue:
             loop.call_soon(self._watch, loop, count, quiet, turns + 1)
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
-        group = self._waiting[:MOST_TOGETHER]
-        del self._waiting[:MOST_TOGETHER]
+        group = self._take()
         running = loop.run_in_executor(self._thread, self._run, [call for call, _ in group])
         running.add_done_callback(lambda _: self._finish(loop, group))
+
+    def _take(self) -> list[Waiting]:
+        """Return the calls that come first, at least one."""
+        group = [self._waiting.popleft()]
+        items = group[0][0].size
+        while self._waiting and items + self._waiting[0][0].size <= MOST_TOGETHER:
+            group.append(self._waiting.popleft())
+            items += group[-1][0].size
+        return group
 
     def _finish(self, loop: asyncio.AbstractEventLoop, group: list[Waiting]) -> None:
         for _, done in group:

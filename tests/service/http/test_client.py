@@ -175,6 +175,14 @@ def test_it_gives_up(guarded: Running) -> None:
         assert time.monotonic() - began < 5
     with lob.Client(url, retries=0) as client, pytest.raises(StoreUnavailableError, match="answer"):
         client.ready()
+    with lob.Client(url) as client, pytest.raises(StoreUnavailableError, match="does not answer"):
+        list(client.log())
+
+
+def test_something_else_at_the_address(guarded: Running) -> None:
+    url = f"{guarded.url}/static/page.css?"
+    with lob.Client(url) as client, pytest.raises(ServiceError, match="answered no JSON"):
+        client.ready()
 
 
 def test_a_server_that_is_away_for_a_moment(tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ def routes() -> list[tuple[str, str]]:
     known += [("GET", path) for path in PATHS]
     unknown = [("GET", "/openapi.json"), ("GET", "/docs"), ("GET", "/v1/decisions"),
                ("POST", "/v1/decisions/"), ("GET", "/v1/nothing"), ("TRACE", "/v1/log"),
-               ("GET", "/healthz/"), ("GET", "/HEALTHZ")]  # fmt: skip
+               ("GET", "/healthz/"), ("GET", "/HEALTHZ"), ("GET", "/static/none.js"),
+               ("GET", "/static/%2e%2e/v1/log"), ("GET", "//v1/log")]  # fmt: skip
     return [(method, re.sub(r"{\w+}", "someone", path)) for method, path in known + unknown]
 
 

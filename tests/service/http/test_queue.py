@@ -69,6 +69,22 @@ def test_a_caller_who_goes_away_stops_nobody() -> None:
     assert asyncio.run(main()) == ["stays"]
 
 
+def test_groups_are_bounded_by_what_they_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_TOGETHER", 5)
+    store = Store()
+
+    async def main() -> None:
+        queue = CallQueue(store.run)
+        sizes = (1, 3, 3, 9, 1, 2, 2, 1)
+        calls = [asyncio.create_task(queue(DecisionCall(["u"] * size))) for size in sizes]
+        store.go.set()
+        await asyncio.gather(*calls)
+        queue.close()
+
+    asyncio.run(main())
+    assert store.groups == [2, 1, 1, 3, 1]
+
+
 def test_there_is_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_WAITING", 3)
     store = Store()

@@ -89,6 +89,13 @@ def test_json_must_be_called_json(server: Running) -> None:
         SINGLE, content='{"user": "u"}', headers={"content-type": "text/plain"}
     )
     assert code(answer) == "invalid_request"
+    assert answer.json()["error"]["message"] == "send JSON, with content-type: application/json"
+    nameless = server.http.post(SINGLE, content='{"user": "u"}')  # no browser asks before these
+    assert nameless.json() == answer.json()
+
+
+def test_a_field_of_any_name_is_refused_in_few_words(server: Running) -> None:
+    assert code(server.post(SINGLE, {"user": "u", "x" * 1_000_000: 1})) == "invalid_request"
 
 
 def test_arms_are_named_in_the_message(server: Running) -> None:
@@ -147,6 +154,8 @@ def test_wrong_queries(server: Running, path: str, status: int) -> None:
     [
         {}, {"policy": "ubc"}, {"policy": "ucb"}, {"policy": 7}, {"policy": "ucb", "n_arms": 1e9},
         {"policy": "ucb", "n_arms": 10**12, "sigma": 1.0, "arms": None},
+        {"policy": "ucb", "n_arms": 1, "sigma": 1.0, "arms": ["nul\0"]},
+        {"policy": "ucb", "n_arms": 1, "sigma": 1.0, "arms": ["x" * 257]},
         {"policy": "lobts", "orders": {"arms": 3}, "sigma": 1.0, "project_every": 1},
     ],
 )  # fmt: skip
@@ -158,5 +167,7 @@ def test_no_policies(server: Running, policy: dict[str, Any]) -> None:
 def test_only_this_machines_names_without_keys(server: Running) -> None:
     answer = server.http.get("/v1/model", headers={"host": "example.com"})
     assert (answer.status_code, code(answer)) == (403, "forbidden")
-    for host in ("localhost", "localhost:1", "127.0.0.1", "[::1]:80", "[::1]"):
+    for host in ("localhost.example.com", "127.0.0.1.example.com:80", "example.com@localhost"):
+        assert server.http.get("/", headers={"host": host}).status_code == 403
+    for host in ("localhost", "localhost:1", "127.0.0.1", "[::1]:80", "[::1]", "LocalHost"):
         assert server.http.get("/healthz", headers={"host": host}).status_code == 200

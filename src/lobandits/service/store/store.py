@@ -94,6 +94,12 @@ class Store(Access):
 
         return self.write(work)
 
+    def has_model(self, content: str) -> bool:
+        """Whether a policy with that hash is, or once was, the newest model."""
+        with self.read() as connection:
+            query = select(tables.models.c.version).where(tables.models.c.hash == content)
+            return connection.execute(query.limit(1)).first() is not None
+
     def arms(self) -> dict[str, int]:
         """Return the numbers of all arms that ever were, by name."""
         with self.read() as connection:
