@@ -87,6 +87,18 @@ def fraction(name: str, value: float) -> float:
     return number
 
 
+def interval(name: str, value: tuple[float, float]) -> tuple[float, float]:
+    """Return (low, high) as floats that do not decrease."""
+    try:
+        low, high = value
+    except (TypeError, ValueError):
+        raise LobInputError(f"{name} must be (low, high), got {value!r}") from None
+    low, high = real(f"{name}[0]", low), real(f"{name}[1]", high)
+    if low > high:
+        raise LobInputError(f"{name} must be (low, high), got {value!r}")
+    return low, high
+
+
 def generator(rng: np.random.Generator | int) -> np.random.Generator:
     """Return ``rng`` itself, or a generator seeded with it."""
     if isinstance(rng, np.random.Generator):

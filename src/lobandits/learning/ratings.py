@@ -11,7 +11,15 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, fraction, not_negative, real, whole
+from lobandits._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    fraction,
+    interval,
+    not_negative,
+    whole,
+)
 from lobandits._files import write_atomic
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
@@ -86,7 +94,7 @@ def make_ratings(
         raise LobInputError(
             f"{n_arms} arms have only {factorial(n_arms)} orders, but n_states is {n_states}"
         )
-    low, _ = scale = _interval("scale", scale)
+    low, _ = scale = interval("scale", scale)
     if low <= 0:
         raise LobInputError(f"scale must be positive, got {scale!r}")
     seed = whole("seed", seed, least=0)
@@ -97,7 +105,7 @@ def make_ratings(
         sigma=not_negative("sigma", sigma),
         missing=fraction("missing", missing),
         scale=scale,
-        shift=_interval("shift", shift),
+        shift=interval("shift", shift),
         half_stars=bool(half_stars),
         seed=seed,
     )
@@ -242,14 +250,3 @@ def _planted_orders(n_states: int, n_arms: int, seed: int) -> LatentOrders:
 def _generator(seed: int, stream: int, block: int) -> np.random.Generator:
     sequence = np.random.SeedSequence(seed, spawn_key=(stream, block))
     return np.random.Generator(np.random.SFC64(sequence))
-
-
-def _interval(name: str, value: tuple[float, float]) -> tuple[float, float]:
-    try:
-        low, high = value
-    except (TypeError, ValueError):
-        raise LobInputError(f"{name} must be (low, high), got {value!r}") from None
-    low, high = real(f"{name}[0]", low), real(f"{name}[1]", high)
-    if low > high:
-        raise LobInputError(f"{name} must be (low, high), got {value!r}")
-    return low, high

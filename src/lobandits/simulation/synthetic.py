@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray, fraction, one_of, positive, real, whole
+from lobandits._checks import FloatArray, IntArray, fraction, interval, one_of, positive, whole
 from lobandits.errors import LobInputError
 from lobandits.orders import UserOrders
 from lobandits.orders.chains import keep_links
@@ -95,8 +95,9 @@ class Synthetic:
         self._set("n_states", whole("n_states", self.n_states))
         self._set("gamma", positive("gamma", self.gamma))
         self._set("q", fraction("q", self.q))
-        self._set("scale", _interval("scale", self.scale))
-        self._set("shift", _interval("shift", self.shift))
+        for name in ("scale", "shift"):
+            if getattr(self, name) is not None:
+                self._set(name, interval(name, getattr(self, name)))
         check_enough(self.n_states, self.n_arms)
         if self.scale is not None and self.scale[0] <= 0:
             raise LobInputError(f"scale must be positive, got {self.scale!r}")
@@ -189,17 +190,3 @@ class Synthetic:
         if self.rewards == "bernoulli":
             return (location - lowest) / (highest - lowest)
         return expected_rewards(self.rewards, location, self.sigma, (lowest, highest))
-
-
-def _interval(name: str, value: tuple[float, float] | None) -> tuple[float, float] | None:
-    """Return (low, high) as floats."""
-    if value is None:
-        return None
-    try:
-        low, high = value
-    except (TypeError, ValueError):
-        raise LobInputError(f"{name} must be (low, high), got {value!r}") from None
-    low, high = real(f"{name}[0]", low), real(f"{name}[1]", high)
-    if low > high:
-        raise LobInputError(f"{name} must be (low, high), got {value!r}")
-    return low, high
