@@ -1,8 +1,8 @@
-"""Checks shared by the public functions: each names the value it refuses and the fix."""
+"""Types of arrays, and checks that each name the value they refuse and the fix."""
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,14 @@ from lobandits.errors import LobInputError
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+A = TypeVar("A", bound=np.generic)
+
+
+def read_only(array: "np.ndarray[Any, np.dtype[A]]") -> "np.ndarray[Any, np.dtype[A]]":
+    """Return ``array``, C-contiguous, with writing switched off."""
+    fixed = np.ascontiguousarray(array)
+    fixed.setflags(write=False)
+    return fixed
 
 
 def number_array(name: str, value: ArrayLike) -> FloatArray:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 
 
-def write_atomic(path: str | os.PathLike[str], write: Callable[[IO[bytes]], None]) -> Path:
+def write_atomic(path: str | os.PathLike[str], write: Callable[[IO[bytes]], object]) -> Path:
     """Call ``write`` on a temporary file beside ``path``, then rename it to ``path``.
 
     A link is followed: the file that it names is replaced, not the link.

@@ -12,7 +12,7 @@ from matplotlib.path import Path
 from tests.orders import naive
 
 from lobandits import LatentOrders, LobInputError, PartialOrder
-from lobandits.orders.layout import lay_out, wrapped
+from lobandits.orders.plot import lay_out, wrapped
 
 GENRES = ["Action", "Adventure", "Children's", "Comedy", "Crime", "Documentary", "Drama", "Horror"]
 LONG = ["A very long name, with a comma, that goes on and on", "Supercalifragilisticexpialidocious"]

@@ -5,7 +5,7 @@ import numpy as np
 from lobandits._checks import BoolArray, FloatArray, IntArray, real
 from lobandits.errors import LobInputError
 from lobandits.learning.kendall import pair_signs
-from lobandits.orders.graph import closure
+from lobandits.orders.tables import closure
 
 
 def confident_relations(

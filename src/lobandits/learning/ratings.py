@@ -18,12 +18,12 @@ from lobandits._checks import (
     fraction,
     interval,
     not_negative,
+    read_only,
     whole,
 )
 from lobandits._files import write_atomic
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
-from lobandits.orders.immutable import read_only
 
 if TYPE_CHECKING:
     import pyarrow as pa

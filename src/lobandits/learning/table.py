@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lobandits._checks import FloatArray, IntArray, finite_array, whole
+from lobandits._checks import FloatArray, IntArray, finite_array, read_only, whole
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_names
-from lobandits.orders.immutable import read_only
 
 # To so many bits sums are taken for exact: what is lost is far above the noise of adding rewards
 # in another order, and far below any reward's precision.

@@ -1,28 +1,40 @@
 """LatentOrders: one partial order per latent state, over the same arms."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import BoolArray, IntArray, generator
+from lobandits._checks import BoolArray, IntArray, generator, read_only
 from lobandits.errors import LobInputError
-from lobandits.orders import parse, storage
-from lobandits.orders.arms import Arm, arm_indices, arm_names, counted
-from lobandits.orders.chains import chain_closure, keep_links
-from lobandits.orders.immutable import Immutable, read_only
-from lobandits.orders.partial import PartialOrder
-from lobandits.orders.tables import OrderTables, make_tables, none_above
+from lobandits.orders import storage
+from lobandits.orders.arms import (
+    Arm,
+    arm_indices,
+    arm_names,
+    as_list,
+    as_states,
+    close,
+    counted,
+    parse_matrix,
+    parse_means,
+    parse_position,
+    parse_ranking,
+    parse_relations,
+    warn_of_repeats,
+)
+from lobandits.orders.partial import ClosedOrders, PartialOrder
+from lobandits.orders.tables import chain_closure, keep_links
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-class LatentOrders(Immutable):
+class LatentOrders(ClosedOrders):
     """The orders of m latent states over the same k arms: immutable and validated.
 
     The theory assumes states that are mutually incompatible; a state that repeats another
@@ -49,35 +61,26 @@ class LatentOrders(Immutable):
            [2, 0]])
     """
 
-    arms: tuple[str, ...]
-    precedes: BoolArray
-
     def __init__(self, precedes: ArrayLike, arms: Iterable[str] | None = None) -> None:
-        edges = parse.parse_matrix("precedes", precedes, ndim=3)
+        edges = parse_matrix(precedes, ndim=3)
         names = arm_names(edges.shape[-1], arms)
-        states = parse.as_states(edges, "precedes must hold one matrix per state")
-        closed = [parse.close(state, names, f"state {s}") for s, state in enumerate(states)]
+        states = as_states(edges, "precedes must hold one matrix per state")
+        closed = [close(state, names, f"state {s}") for s, state in enumerate(states)]
         self._fill(arms=names, precedes=read_only(np.stack(closed)))
-        parse.warn_of_repeats(self.precedes, stacklevel=3)
+        warn_of_repeats(self.precedes, stacklevel=3)
 
     @classmethod
     def from_rankings(
         cls, rankings: Iterable[Iterable[Arm]], arms: Iterable[str] | None = None
     ) -> "LatentOrders":
         """Return total orders; each ranking lists all arms, best first, as numbers or names."""
-        message = "the ranking of state {} must be a list of arms, best first"
-        rows = [
-            parse.as_list(row, message.format(s), ordered=True)
-            for s, row in enumerate(
-                parse.as_states(rankings, "rankings must be a list of rankings, one per state")
-            )
-        ]
+        states = as_states(rankings, "rankings must be a list of rankings, one per state")
+        where = "the ranking of state {}"
+        message = f"{where} must be a list of arms, best first"
+        rows = [as_list(row, message.format(s)) for s, row in enumerate(states)]
         names = arm_names(max(map(len, rows)) if arms is None else None, arms)
-        closed = [
-            parse.parse_ranking(row, names, f"the ranking of state {s}")
-            for s, row in enumerate(rows)
-        ]
-        return cls._warning(np.stack(closed), names)
+        closed = [parse_ranking(row, names, where.format(s)) for s, row in enumerate(rows)]
+        return cls._stacked(closed, names)
 
     @classmethod
     def from_relations(
@@ -88,52 +91,46 @@ class LatentOrders(Immutable):
     ) -> "LatentOrders":
         """Return the orders that each state's (better, worse) pairs of arms imply."""
         names = arm_names(n_arms, arms)
-        rows = parse.as_states(relations, "relations must be a list of lists of pairs, by state")
-        closed = [parse.parse_relations(row, names, f"state {s}") for s, row in enumerate(rows)]
-        return cls._warning(np.stack(closed), names)
+        rows = as_states(relations, "relations must be a list of lists of pairs, by state")
+        closed = [parse_relations(row, names, f"state {s}") for s, row in enumerate(rows)]
+        return cls._stacked(closed, names)
 
     @classmethod
     def from_means(cls, means: ArrayLike, arms: Iterable[str] | None = None) -> "LatentOrders":
         """Return the orders of ``means`` (m, k), the highest on top; ties are incomparable."""
-        precedes = parse.parse_means(means, ndim=2)
-        states = parse.as_states(precedes, "means must have one row per state")
-        return cls._warning(np.stack(states), arm_names(precedes.shape[-1], arms))
+        precedes = parse_means(means, ndim=2)
+        closed = as_states(precedes, "means must have one row per state")
+        return cls._stacked(closed, arm_names(precedes.shape[-1], arms))
 
     @classmethod
     def stack(cls, states: Iterable[PartialOrder]) -> "LatentOrders":
         """Return the orders whose state s is ``states[s]``; all must have the same arms."""
-        rows = parse.as_states(states, "states must be a list of PartialOrder")
+        rows = as_states(states, "states must be a list of PartialOrder")
         for s, row in enumerate(rows):
             if not isinstance(row, PartialOrder):
                 raise LobInputError(f"state {s} must be a PartialOrder, got {row!r}")
             if row.arms != rows[0].arms:
                 raise LobInputError(f"state {s} has the arms {row.arms}, state 0 {rows[0].arms}")
-        return cls._warning(np.stack([row.precedes for row in rows]), rows[0].arms)
+        return cls._stacked([row.precedes for row in rows], rows[0].arms)
+
+    @classmethod
+    def _stacked(cls, closed: list[BoolArray], arms: tuple[str, ...]) -> "LatentOrders":
+        """Return the orders of checked closures (k, k), with a warning of repeated ones."""
+        precedes = np.stack(closed)
+        warn_of_repeats(precedes, stacklevel=4)
+        return cls._of(precedes, arms)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "LatentOrders":
         """Return the orders saved in a JSON file."""
         orders = cls.from_dict(storage.read_json(path), source=str(path))
-        parse.warn_of_repeats(orders.precedes, stacklevel=3)
+        warn_of_repeats(orders.precedes, stacklevel=3)
         return orders
 
     @classmethod
     def from_dict(cls, data: Any, source: str = "orders") -> "LatentOrders":
         """Return the orders that `to_dict` described; errors open with ``source``."""
         precedes, arms = storage.decode(data, source)
-        return cls._of(precedes, arms)
-
-    @classmethod
-    def _of(cls, precedes: BoolArray, arms: tuple[str, ...]) -> "LatentOrders":
-        """Return the orders of closures (m, k, k) that are already checked."""
-        orders = object.__new__(cls)
-        orders._fill(arms=arms, precedes=read_only(precedes))
-        return orders
-
-    @classmethod
-    def _warning(cls, precedes: BoolArray, arms: tuple[str, ...]) -> "LatentOrders":
-        """As `_of`, with a warning of repeated states."""
-        parse.warn_of_repeats(precedes, stacklevel=4)
         return cls._of(precedes, arms)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -145,34 +142,14 @@ class LatentOrders(Immutable):
         return storage.encode(self.precedes, self.arms)
 
     @property
-    def n_arms(self) -> int:
-        """The number of arms, k."""
-        return len(self.arms)
-
-    @property
     def n_states(self) -> int:
         """The number of states, m."""
         return len(self.precedes)
 
     @cached_property
-    def is_total(self) -> bool:
-        """Whether every state orders every pair of arms."""
-        return int(self.precedes.sum()) == self.n_states * self.n_arms * (self.n_arms - 1) // 2
-
-    @cached_property
-    def maximal(self) -> BoolArray:
-        """Which arms have none above them in each state: Max(s), bool (m, k)."""
-        return none_above(self.precedes)
-
-    @cached_property
     def tops(self) -> BoolArray:
         """Which arms are on top of some state: A_0, bool (k,)."""
         return read_only(np.logical_or.reduce(self.maximal, axis=0))
-
-    @cached_property
-    def tables(self) -> OrderTables:
-        """The orders as kernels read them, with a leading axis of one."""
-        return make_tables(self.precedes[None])
 
     def reveal(self, q: float, rng: np.random.Generator | int) -> "LatentOrders":
         """Keep a random ceil(q (k - 1)) of each total order's consecutive relations.
@@ -228,26 +205,11 @@ class LatentOrders(Immutable):
         return self.n_states
 
     def __getitem__(self, state: SupportsIndex) -> PartialOrder:
-        s = parse.parse_position(state, self.n_states, "state")
+        s = parse_position(state, self.n_states, "state")
         return PartialOrder._of(self.precedes[s], self.arms)
 
     def __iter__(self) -> Iterator[PartialOrder]:
         return (self[s] for s in range(self.n_states))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LatentOrders):
-            return NotImplemented
-        return self.arms == other.arms and np.array_equal(self.precedes, other.precedes)
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.arms, self.n_states, np.packbits(self.precedes).tobytes()))
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return LatentOrders._of, (self.precedes, self.arms)
 
     def __str__(self) -> str:
         return "\n".join(f"state {s}: {state}" for s, state in enumerate(self))

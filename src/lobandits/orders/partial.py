@@ -1,25 +1,105 @@
-"""PartialOrder: what is known of the preferences in one latent state."""
+"""PartialOrder: what is known of the preferences in one latent state; and what all orders share."""
 
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from lobandits._checks import BoolArray
+from lobandits._checks import BoolArray, read_only
 from lobandits.errors import LobInputError
-from lobandits.orders import graph, parse
-from lobandits.orders.arms import Arm, arm_names
-from lobandits.orders.immutable import Immutable, read_only
-from lobandits.orders.tables import OrderTables, make_tables, none_above
+from lobandits.orders.arms import (
+    Arm,
+    arm_names,
+    as_list,
+    close,
+    parse_matrix,
+    parse_means,
+    parse_ranking,
+    parse_relations,
+)
+from lobandits.orders.tables import OrderTables, make_tables, none_above, paths, reduction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-class PartialOrder(Immutable):
+class Orders:
+    """Base of values over named arms: ``_fill`` sets fields once; caches live beside them."""
+
+    arms: tuple[str, ...]
+
+    def _fill(self, **fields: Any) -> None:
+        self.__dict__.update(fields)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is immutable: cannot set {name!r}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is immutable: cannot delete {name!r}")
+
+    @property
+    def n_arms(self) -> int:
+        """The number of arms, k."""
+        return len(self.arms)
+
+    @property
+    def _content(self) -> tuple[NDArray[Any], ...]:
+        """The arrays that make two values over the same arms equal."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return self.arms == other.arms and all(map(np.array_equal, self._content, other._content))
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.arms, self._content[0].shape, self._content[0].tobytes()))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
+class ClosedOrders(Orders):
+    """Transitive closures: of one order (k, k), or one for each state (m, k, k)."""
+
+    precedes: BoolArray
+
+    @classmethod
+    def _of(cls, precedes: BoolArray, arms: tuple[str, ...]) -> Self:
+        """Return the orders of closures that are already checked."""
+        orders = object.__new__(cls)
+        orders._fill(arms=arms, precedes=read_only(precedes))
+        return orders
+
+    @cached_property
+    def is_total(self) -> bool:
+        """Whether every pair of arms is ordered, in every state."""
+        k, size = self.n_arms, self.precedes.size
+        return int(self.precedes.sum()) == size // k * (k - 1) // 2
+
+    @cached_property
+    def maximal(self) -> BoolArray:
+        """Which arms have none above them: Max(s), bool (k,), or (m, k) for m states."""
+        return none_above(self.precedes)
+
+    @cached_property
+    def tables(self) -> OrderTables:
+        """The orders as kernels read them, with a leading axis of one user."""
+        return make_tables(self.precedes.reshape(1, -1, self.n_arms, self.n_arms))
+
+    @property
+    def _content(self) -> tuple[NDArray[Any], ...]:
+        return (self.precedes,)
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        return type(self)._of, (self.precedes, self.arms)
+
+
+class PartialOrder(ClosedOrders):
     """A strict partial order over k arms: immutable, transitively closed, without cycles.
 
     Parameters
@@ -41,22 +121,19 @@ class PartialOrder(Immutable):
     False
     """
 
-    arms: tuple[str, ...]
-    precedes: BoolArray
-
     def __init__(self, precedes: ArrayLike, arms: Iterable[str] | None = None) -> None:
-        edges = parse.parse_matrix("precedes", precedes, ndim=2)
+        edges = parse_matrix(precedes, ndim=2)
         names = arm_names(len(edges), arms)
-        self._fill(arms=names, precedes=read_only(parse.close(edges, names, "the order")))
+        self._fill(arms=names, precedes=read_only(close(edges, names, "the order")))
 
     @classmethod
     def from_ranking(
         cls, ranking: Iterable[Arm], arms: Iterable[str] | None = None
     ) -> "PartialOrder":
         """Return the total order of all arms, best first, given as numbers or names."""
-        items = parse.as_list(ranking, "ranking must be a list of arms, best first", ordered=True)
+        items = as_list(ranking, "ranking must be a list of arms, best first")
         names = arm_names(len(items) if arms is None else None, arms)
-        return cls._of(parse.parse_ranking(items, names, "the ranking"), names)
+        return cls._of(parse_ranking(items, names, "the ranking"), names)
 
     @classmethod
     def from_relations(
@@ -67,45 +144,18 @@ class PartialOrder(Immutable):
     ) -> "PartialOrder":
         """Return the order that (better, worse) pairs of arms imply."""
         names = arm_names(n_arms, arms)
-        return cls._of(parse.parse_relations(relations, names, "the order"), names)
+        return cls._of(parse_relations(relations, names, "the order"), names)
 
     @classmethod
     def from_means(cls, means: ArrayLike, arms: Iterable[str] | None = None) -> "PartialOrder":
         """Return the order of ``means`` (k,), the highest on top; tied arms are incomparable."""
-        precedes = parse.parse_means(means, ndim=1)
+        precedes = parse_means(means, ndim=1)
         return cls._of(precedes, arm_names(len(precedes), arms))
-
-    @classmethod
-    def _of(cls, precedes: BoolArray, arms: tuple[str, ...]) -> "PartialOrder":
-        """Return the order of a closure that is already checked."""
-        order = object.__new__(cls)
-        order._fill(arms=arms, precedes=read_only(precedes))
-        return order
-
-    @property
-    def n_arms(self) -> int:
-        """The number of arms, k."""
-        return len(self.arms)
 
     @cached_property
     def relations(self) -> tuple[tuple[int, int], ...]:
         """The direct relations (better, worse): the transitive reduction."""
-        return tuple((int(a), int(b)) for a, b in np.argwhere(graph.reduction(self.precedes)))
-
-    @cached_property
-    def maximal(self) -> BoolArray:
-        """Which arms (k,) have none above them."""
-        return none_above(self.precedes)
-
-    @cached_property
-    def tables(self) -> OrderTables:
-        """The order as arrays for kernels: one user, one state."""
-        return make_tables(self.precedes[None, None])
-
-    @property
-    def is_total(self) -> bool:
-        """Whether every pair of arms is ordered."""
-        return int(self.precedes.sum()) == self.n_arms * (self.n_arms - 1) // 2
+        return tuple((int(a), int(b)) for a, b in np.argwhere(reduction(self.precedes)))
 
     @property
     def ranking(self) -> tuple[int, ...]:
@@ -126,21 +176,10 @@ class PartialOrder(Immutable):
 
         return plot_hasse([self], [""], ax)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartialOrder):
-            return NotImplemented
-        return self.arms == other.arms and np.array_equal(self.precedes, other.precedes)
-
-    def __hash__(self) -> int:
-        return hash((self.arms, np.packbits(self.precedes).tobytes()))
-
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return PartialOrder._of, (self.precedes, self.arms)
-
     def __str__(self) -> str:
         if self.is_total:
             return " > ".join(self.arms[a] for a in self.ranking)
-        chains = graph.paths(self.precedes)
+        chains = paths(self.precedes)
         related = {arm for chain in chains for arm in chain}
         parts = [" > ".join(self.arms[a] for a in chain) for chain in chains]
         free = [name for a, name in enumerate(self.arms) if a not in related]

@@ -1,14 +1,21 @@
-"""Pictures of orders: Hasse diagrams and rank heat-maps."""
+"""Pictures of orders: Hasse diagrams and rank heat-maps.
+
+In a diagram lengths are in ems (the size of the labels' font); x grows to the right, y down.
+"""
 
 import math
+import textwrap
+import unicodedata
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lobandits._checks import IntArray, one_of
+from lobandits._checks import BoolArray, FloatArray, one_of
 from lobandits.errors import LobInputError
-from lobandits.orders.layout import Layout, lay_out
+from lobandits.orders.arms import parse_positions
+from lobandits.orders.tables import closure, reduction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,15 +29,34 @@ MOST_ARMS = 40
 MOST_NUMBERED = 30
 FONT_SIZE = 9.0
 EM = FONT_SIZE / 72  # in inches
-MARGIN = 1.0  # around a diagram, in ems
 PAGE_WIDTH = 14.0  # in inches
+MARGIN = 1.0  # around a diagram
+WRAP = 18
+SWEEPS = 8
+GAP = 1.6
+LINE = 1.25
+LAYER_GAP = 2.0
+SLANT = 0.1  # more gap between layers, the more their lines slant
+MOST_SLANT = 4.0
+
+
+class Layout(NamedTuple):
+    """One diagram: the label and place of each arm, and the lines between them."""
+
+    labels: list[str]
+    places: FloatArray
+    lines: list[FloatArray]
+    width: float
+    height: float
 
 
 def plot_orders(
     orders: "LatentOrders", states: Sequence[int] | None, kind: str, ax: "Axes | None"
 ) -> "Figure":
     """Draw some states in the way that fits their number, or the way asked for."""
-    rows = _check_states(states, orders.n_states)
+    count, wanted = orders.n_states, "a list of states' numbers"
+    some = range(count) if states is None else states
+    rows = parse_positions(some, count, "state", wanted, least=1).tolist()
     if one_of("kind", kind, ["auto", "hasse", "ranks"]) == "auto":
         few = len(rows) <= (MOST_DIAGRAMS if ax is None else 1) and orders.n_arms <= MOST_ARMS
         kind = "hasse" if few else "ranks"
@@ -72,11 +98,7 @@ def _diagram_axes(layouts: list[Layout]) -> list["Axes"]:
     rows = math.ceil(len(layouts) / columns)
     size = (columns * (width + EM), rows * (height + 3 * EM))
     figure = Figure(figsize=size, layout="constrained")
-    grid = figure.subplots(rows, columns, squeeze=False)
-    axes: list[Axes] = list(grid.flat)
-    for unused in axes[len(layouts) :]:
-        unused.remove()
-    return axes[: len(layouts)]
+    return [figure.add_subplot(rows, columns, i + 1) for i in range(len(layouts))]
 
 
 def _fitting_font_size(ax: "Axes", layout: Layout) -> float:
@@ -97,6 +119,127 @@ def _draw_diagram(ax: "Axes", layout: Layout, maximal: list[bool], font_size: fl
         text.set_parse_math(False)
 
 
+def lay_out(above: BoolArray, arms: tuple[str, ...]) -> Layout:
+    """Place the arms of one order (k, k): connected parts side by side, free arms last."""
+    direct = reduction(above)
+    labels = [wrapped(name) for name in arms]
+    widths = np.array([label_width(label) for label in labels])
+    places = np.zeros((len(arms), 2))
+    lines: list[FloatArray] = []
+    free, *parts = _parts(direct)
+    left = 0.0
+    for part in parts:
+        spots, part_lines = _place(direct[np.ix_(part, part)], widths[part].tolist())
+        shift = np.array([left - (spots[:, 0] - widths[part] / 2).min(), 0.0])
+        places[part] = spots + shift
+        lines += [line + shift for line in part_lines]
+        left = (places[part, 0] + widths[part] / 2).max() + GAP
+    rows = max(places[:, 1].max() + 1, math.ceil(math.sqrt(len(free))))
+    for i in range(0, len(free), int(rows)):
+        column = free[i : i + int(rows)]
+        places[column, 0] = left + widths[column].max() / 2
+        places[column, 1] = np.arange(len(column))
+        left += widths[column].max() + GAP
+    tall = max(label.count("\n") + 1 for label in labels) * LINE
+    slant = max((np.abs(np.diff(line[:, 0])).max() for line in lines), default=0.0)
+    step = tall + LAYER_GAP + min(SLANT * slant, MOST_SLANT)
+    height = places[:, 1].max() * step + tall
+    places[:, 1] = places[:, 1] * step + tall / 2
+    drawn = [_drawn(line, tall, step) for line in lines]
+    return Layout(labels, places, drawn, left - GAP, height)
+
+
+def _drawn(route: FloatArray, tall: float, step: float) -> FloatArray:
+    """Return a line that is upright within layers and slants only between them."""
+    x, middle = route[:, 0], route[:, 1] * step + tall / 2
+    ends = np.column_stack([middle - tall / 2, middle + tall / 2])
+    ends[0, 0], ends[-1, 1] = middle[0], middle[-1]
+    return np.column_stack([x.repeat(2), ends.ravel()])
+
+
+def wrapped(name: str) -> str:
+    """Return ``name`` on lines of at most `WRAP` characters, at most three of them."""
+    return "\n".join(textwrap.wrap(name, WRAP, max_lines=3, placeholder="…"))
+
+
+def label_width(label: str) -> float:
+    """Return a generous estimate of a label's width."""
+    return max(sum(map(_letter_width, line)) for line in label.split("\n"))
+
+
+def _letter_width(letter: str) -> float:
+    if letter in "mwMW@%" or unicodedata.east_asian_width(letter) in "WF":
+        return 1.0
+    return 0.75 if letter.isupper() else 0.62
+
+
+def _parts(direct: BoolArray) -> list[list[int]]:
+    """Return the free arms, then the arms of each connected part by its first arm."""
+    near = closure(direct | direct.T | np.eye(len(direct), dtype=np.bool_))
+    first = near.argmax(axis=1)
+    groups = [np.flatnonzero(first == arm).tolist() for arm in np.unique(first)]
+    free = [group[0] for group in groups if len(group) == 1]
+    return [free, *(group for group in groups if len(group) > 1)]
+
+
+def _place(direct: BoolArray, widths: list[float]) -> tuple[FloatArray, list[FloatArray]]:
+    """Place one connected part: (x, layer) of each arm, and a line for each direct relation.
+
+    A relation that passes layers gets a bend in each of them, which takes up room as an arm
+    does: so no line runs through a label.
+    """
+    depth = np.zeros(len(direct), dtype=np.int64)  # the longest path down to each arm
+    for _ in range(len(direct)):
+        depth = (direct * (depth[:, None] + 1)).max(axis=0)
+    layer_of: list[int] = depth.tolist()
+    routes = []
+    for a, b in np.argwhere(direct).tolist():
+        bends = range(layer_of[a] + 1, layer_of[b])
+        routes.append([a, *range(len(widths), len(widths) + len(bends)), b])
+        layer_of += bends
+        widths += [0.0] * len(bends)
+    x = _sweep(layer_of, routes, widths)
+    spots = np.column_stack([x, layer_of])
+    return spots[: len(direct)], [spots[route] for route in routes]
+
+
+def _sweep(layer_of: list[int], routes: list[list[int]], widths: list[float]) -> list[float]:
+    """Return the x of arms and bends: each layer in turn moves towards its neighbours."""
+    uppers: list[list[int]] = [[] for _ in widths]
+    lowers: list[list[int]] = [[] for _ in widths]
+    for route in routes:
+        for upper, lower in pairwise(route):
+            lowers[upper].append(lower)
+            uppers[lower].append(upper)
+    layers = [[v for v, depth in enumerate(layer_of) if depth == d] for d in sorted({*layer_of})]
+    x = [float(v) for v in range(len(widths))]
+    for sweep in range(SWEEPS):
+        near = lowers if sweep % 2 else uppers
+        for layer in layers[::-1] if sweep % 2 else layers:
+            wanted = {
+                v: sum(x[n] for n in near[v]) / len(near[v]) if near[v] else x[v] for v in layer
+            }
+            layer.sort(key=wanted.__getitem__)
+            for v, place in zip(layer, _spread(layer, wanted, widths), strict=True):
+                x[v] = place
+    return x
+
+
+def _spread(layer: list[int], wanted: dict[int, float], widths: list[float]) -> list[float]:
+    """Return places near the wanted ones, far enough apart.
+
+    Pushing to the right and pushing to the left both keep the distances; so does their mean.
+    """
+    steps = [(widths[v] + widths[w]) / 2 + GAP for v, w in pairwise(layer)]
+    right = [wanted[v] for v in layer]
+    left = list(right)
+    for i, step in enumerate(steps):
+        right[i + 1] = max(right[i + 1], right[i] + step)
+    for i, step in reversed(list(enumerate(steps))):
+        left[i] = min(left[i], left[i + 1] - step)
+    return [(a + b) / 2 for a, b in zip(left, right, strict=True)]
+
+
 def plot_ranks(
     orders: "LatentOrders",
     states: Sequence[int],
@@ -109,19 +252,19 @@ def plot_ranks(
     """
     import matplotlib as mpl
 
+    k = orders.n_arms
     ranks = 1 + orders.precedes[list(states)].sum(axis=1)
     numbered = (ax is None or len(beside) > 0) and max(ranks.shape) <= MOST_NUMBERED
     ax = _rank_axes(orders, len(states)) if ax is None else ax
-    colours = mpl.colormaps["viridis_r"].resampled(max(orders.n_arms, 2))
-    image = ax.imshow(
-        ranks, cmap=colours, vmin=0.5, vmax=max(orders.n_arms, 2) + 0.5, aspect="auto"
-    )
+    colours = mpl.colormaps["viridis_r"].resampled(max(k, 2))
+    image = ax.imshow(ranks, cmap=colours, vmin=0.5, vmax=max(k, 2) + 0.5, aspect="auto")
     bar = _figure(ax).colorbar(image, ax=[ax, *beside], label="rank (1 is best)")
-    bar.set_ticks([rank + 1 for rank in _spaced(orders.n_arms, most=10)])
+    bar.set_ticks([rank + 1 for rank in _spaced(k, most=10)])
     bar.ax.invert_yaxis()
     _label_axes(ax, orders.arms, states)
-    if numbered:
-        _write_ranks(ax, ranks)
+    for (s, a), rank in np.ndenumerate(ranks) if numbered else ():
+        colour = "white" if rank > 0.45 * k else "black"
+        ax.text(a, s, str(rank), ha="center", va="center", fontsize=FONT_SIZE - 2, color=colour)
     return _figure(ax)
 
 
@@ -146,12 +289,6 @@ def _label_axes(ax: "Axes", arms: Sequence[str], states: Sequence[int]) -> None:
     ax.set_ylabel("state")
 
 
-def _write_ranks(ax: "Axes", ranks: IntArray) -> None:
-    for (s, a), rank in np.ndenumerate(ranks):
-        colour = "white" if rank > 0.45 * ranks.shape[1] else "black"
-        ax.text(a, s, str(rank), ha="center", va="center", fontsize=FONT_SIZE - 2, color=colour)
-
-
 def _spaced(count: int, most: int) -> range:
     """Return at most about ``most`` evenly spaced numbers from 0 to ``count - 1``."""
     steps = (step * 10**power for power in range(10) for step in (1, 2, 5))
@@ -163,15 +300,3 @@ def _figure(ax: "Axes") -> "Figure":
     figure = ax.figure.figure
     assert figure is not None
     return figure
-
-
-def _check_states(states: Sequence[int] | None, n_states: int) -> list[int]:
-    if states is None:
-        return list(range(n_states))
-    array = np.asarray(states)
-    if array.ndim != 1 or not array.size or array.dtype.kind not in "iu":
-        raise LobInputError(f"states must be a list of states' numbers, got {states!r}")
-    for s in array.tolist():
-        if not 0 <= s < n_states:
-            raise LobInputError(f"state {s} is out of range; the states are 0 to {n_states - 1}")
-    return [int(s) for s in array]

@@ -10,15 +10,15 @@ import reprlib
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 from lobandits._checks import BoolArray
 from lobandits._files import write_atomic
 from lobandits.errors import LobInputError
-from lobandits.orders import graph, parse
-from lobandits.orders.arms import arm_names
+from lobandits.orders.arms import arm_index, arm_names, close
+from lobandits.orders.tables import paths
 
 FORMAT = "lobandits.orders"
 MODEL_FORMAT = "lobandits.model"
@@ -29,7 +29,7 @@ FIELDS = ("format", "version", "arms", "states")
 
 def encode(precedes: BoolArray, arms: Sequence[str]) -> dict[str, Any]:
     """Return the closures (m, k, k) as plain data."""
-    states = [[[arms[a] for a in path] for path in graph.paths(state)] for state in precedes]
+    states = [[[arms[a] for a in path] for path in paths(state)] for state in precedes]
     return {"format": FORMAT, "version": VERSION, "arms": list(arms), "states": states}
 
 
@@ -79,13 +79,13 @@ def _decode_state(chains: Any, arms: tuple[str, ...], where: str) -> BoolArray:
         if any(a == b for a, b in pairwise(path)):
             raise LobInputError(f"{at} puts an arm above itself: {' > '.join(chain)}")
         edges[path[:-1], path[1:]] = True
-    return parse.close(edges, arms, where)
+    return close(edges, arms, where)
 
 
 def _arm(name: Any, arms: tuple[str, ...], where: str) -> int:
     if not isinstance(name, str):
         raise LobInputError(f"{where} is {name!r}; arms are given by their names")
-    return parse.parse_arm(name, arms, where)
+    return arm_index(arms, name, f"{where}: ")
 
 
 def _list(value: Any, where: str) -> list[Any]:
@@ -106,19 +106,15 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 def write_json(path: str | os.PathLike[str], data: dict[str, Any]) -> None:
     """Write what `encode` returned, one line per field and per state."""
-    lines = [f"  {_dump(key)}: {_dump(value)}" for key, value in data.items() if key != "states"]
+    lines = [f'  "{key}": {_dump(value)}' for key, value in data.items() if key != "states"]
     states = ",\n".join(f"    {_dump(state)}" for state in data["states"])
     write_text(path, "{\n" + ",\n".join([*lines, f'  "states": [\n{states}\n  ]']) + "\n}\n")
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write the file whole or not at all, or say why it cannot be written."""
-
-    def write(file: IO[bytes]) -> None:
-        file.write(text.encode())
-
     try:
-        write_atomic(path, write)
+        write_atomic(path, lambda file: file.write(text.encode()))
     except OSError as error:
         raise LobInputError(f"cannot write {path}: {error.strerror or error}") from error
 

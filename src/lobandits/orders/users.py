@@ -1,6 +1,5 @@
 """UserOrders: every user's own set of latent orders, as arrays."""
 
-import reprlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, SupportsIndex
@@ -8,18 +7,32 @@ from typing import Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lobandits._checks import BoolArray, generator
+from lobandits._checks import BoolArray, generator, read_only
 from lobandits.errors import LobInputError
-from lobandits.orders.arms import Arm, arm_indices, arm_names, counted
-from lobandits.orders.chains import chain_closure, chain_tables, keep_links
-from lobandits.orders.graph import closure
-from lobandits.orders.immutable import Immutable, read_only
+from lobandits.orders.arms import (
+    Arm,
+    arm_indices,
+    arm_names,
+    as_array,
+    as_list,
+    counted,
+    parse_position,
+    parse_positions,
+)
 from lobandits.orders.latent import LatentOrders
-from lobandits.orders.parse import as_array, as_list, parse_position
-from lobandits.orders.tables import CHAINS, OrderTables, make_tables
+from lobandits.orders.partial import Orders
+from lobandits.orders.tables import (
+    CHAINS,
+    OrderTables,
+    chain_closure,
+    chain_tables,
+    closure,
+    keep_links,
+    make_tables,
+)
 
 
-class UserOrders(Immutable):
+class UserOrders(Orders):
     """The orders of n users, each with m latent states over the same k arms.
 
     Parameters
@@ -42,7 +55,6 @@ class UserOrders(Immutable):
     state 1: 2 > 1 > 0
     """
 
-    arms: tuple[str, ...]
     tables: OrderTables
 
     def __init__(
@@ -63,7 +75,7 @@ class UserOrders(Immutable):
     @classmethod
     def stack(cls, users: Iterable[LatentOrders]) -> "UserOrders":
         """Return the orders whose user u has ``users[u]``; orders of any kind."""
-        rows = as_list(users, "users must be a list of LatentOrders", ordered=True)
+        rows = as_list(users, "users must be a list of LatentOrders")
         if not rows:
             raise LobInputError("no users were given; give at least one")
         for u, row in enumerate(rows):
@@ -93,11 +105,6 @@ class UserOrders(Immutable):
         """The number of states of each user, m."""
         return int(self.tables.sequence.shape[1])
 
-    @property
-    def n_arms(self) -> int:
-        """The number of arms, k."""
-        return len(self.arms)
-
     @cached_property
     def is_total(self) -> bool:
         """Whether every state of every user orders every pair of arms."""
@@ -120,8 +127,10 @@ class UserOrders(Immutable):
 
     def take(self, users: ArrayLike | slice) -> "UserOrders":
         """Return the orders of some users, given by numbers (repeated ones too) or a slice."""
-        rows = users if isinstance(users, slice) else _check_users(users, self.n_users)
-        return UserOrders._of(self.tables.take(rows), self.arms)
+        if not isinstance(users, slice):
+            wanted = "a list of whole numbers or a slice"
+            users = parse_positions(users, self.n_users, "user", wanted)
+        return UserOrders._of(self.tables.take(users), self.arms)
 
     def only(self, arms: Iterable[Arm]) -> "UserOrders":
         """Return the orders that every user's states induce on some arms, in the order given."""
@@ -136,7 +145,7 @@ class UserOrders(Immutable):
         """
         if not self.is_total:
             partial = ~self.tables.linked[..., 1:].all(axis=-1)
-            u, s = (int(i) for i in np.argwhere(partial)[0])
+            u, s = np.argwhere(partial)[0].tolist()
             raise LobInputError(
                 f"reveal needs total orders, but user {u}'s state {s} is partial: {self[u][s]}"
             )
@@ -153,22 +162,9 @@ class UserOrders(Immutable):
     def __iter__(self) -> Iterator[LatentOrders]:
         return (self[u] for u in range(self.n_users))
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, UserOrders):
-            return NotImplemented
-        mine, others = self.tables, other.tables
-        return (
-            self.arms == other.arms
-            and np.array_equal(mine.parent, others.parent)
-            and np.array_equal(mine.above, others.above)
-        )
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.arms, self.tables.parent.shape, self.tables.parent.tobytes()))
-
-    def __hash__(self) -> int:
-        return self._hash
+    @property
+    def _content(self) -> tuple[NDArray[Any], ...]:
+        return self.tables.parent, self.tables.above
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return _unpickle, (tuple(self.tables), self.arms)
@@ -180,7 +176,7 @@ class UserOrders(Immutable):
 
 
 def _unpickle(tables: tuple[Any, ...], arms: tuple[str, ...]) -> UserOrders:
-    return UserOrders._of(OrderTables(*map(read_only, tables)), arms)
+    return UserOrders._of(OrderTables(*tables).frozen(), arms)
 
 
 def _closures(tables: OrderTables) -> BoolArray:
@@ -202,17 +198,15 @@ def _check_sequence(sequence: ArrayLike) -> NDArray[np.uint32]:
         )
     if array.dtype.kind not in "iu":
         raise LobInputError(f"sequence must hold whole numbers (arms), got dtype {array.dtype}")
-    arms = array.astype(np.uint32)
-    ranks = np.arange(array.shape[-1], dtype=np.uint32)
-    wrong = np.sort(arms, axis=-1) != ranks
-    if array.min() < 0 or array.max() > ranks[-1] or wrong.any():
-        outside = (array < 0) | (array > ranks[-1])
-        u, s = (int(i) for i in np.argwhere((wrong | outside).any(axis=-1))[0])
+    ranks = np.arange(array.shape[-1])
+    wrong = (np.sort(array, axis=-1) != ranks).any(axis=-1)
+    if wrong.any():
+        u, s = np.argwhere(wrong)[0].tolist()
         raise LobInputError(
             f"sequence[{u}, {s}] is {array[u, s].tolist()}, no permutation of the arms 0 to "
             f"{ranks[-1]}; list every arm exactly once"
         )
-    return arms
+    return array.astype(np.uint32)
 
 
 def _check_linked(linked: ArrayLike | None, shape: tuple[int, ...]) -> BoolArray:
@@ -226,21 +220,6 @@ def _check_linked(linked: ArrayLike | None, shape: tuple[int, ...]) -> BoolArray
             f"and shape {array.shape}"
         )
     if array[..., 0].any():
-        u, s = (int(i) for i in np.argwhere(array[..., 0])[0])
+        u, s = np.argwhere(array[..., 0])[0].tolist()
         raise LobInputError(f"linked[{u}, {s}, 0] is True, but no arm stands before the first")
-    return array
-
-
-def _check_users(users: ArrayLike, n_users: int) -> NDArray[np.integer]:
-    """Return users' numbers as a one-dimensional array."""
-    array = as_array("users", users)
-    if not array.size:
-        array = array.astype(np.int64)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise LobInputError(
-            f"users must be a list of whole numbers or a slice, got {reprlib.repr(users)}"
-        )
-    outside = array[(array < 0) | (array >= n_users)]
-    if outside.size:
-        raise LobInputError(f"user {outside[0]} is out of range; the users are 0 to {n_users - 1}")
     return array

@@ -9,12 +9,11 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, finite_array
+from lobandits._checks import BoolArray, FloatArray, IntArray, finite_array, read_only
 from lobandits._jit import lean
 from lobandits.errors import LobInputError
 from lobandits.orders import DAG, LatentOrders, OrderTables, UserOrders
 from lobandits.orders.arms import Arm, arm_indices, arm_names
-from lobandits.orders.immutable import read_only
 from lobandits.policies.base import Policy
 from lobandits.policies.rewards import checked_spread, user_indices
 from lobandits.policies.value import Value

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lobandits._checks import FloatArray, IntArray, positive, whole
+from lobandits._checks import FloatArray, IntArray, positive, read_only, whole
 from lobandits._jit import kernel, lean
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
-from lobandits.orders.immutable import read_only
 from lobandits.policies.explain import Details
 from lobandits.policies.families import OrderPolicy
 from lobandits.policies.sampling import pick, spread

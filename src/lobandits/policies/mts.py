@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, finite_array
+from lobandits._checks import BoolArray, FloatArray, IntArray, finite_array, read_only
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
-from lobandits.orders.immutable import read_only
 from lobandits.policies.explain import Details
 from lobandits.policies.families import MeansPolicy
 from lobandits.policies.sampling import draw_weighted, exponentiate, pick, spread

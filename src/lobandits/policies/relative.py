@@ -8,10 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, generator, real, whole
+from lobandits._checks import BoolArray, FloatArray, IntArray, generator, read_only, real, whole
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
-from lobandits.orders.immutable import read_only
 from lobandits.policies.duels import DuelState, checked_duels
 from lobandits.policies.explain import Explanation, rows
 from lobandits.policies.families import Ordered

@@ -5,8 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits.orders.immutable import read_only
+from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
 from lobandits.policies.explain import Details
 from lobandits.policies.families import OrderPolicy
 from lobandits.policies.state import State

@@ -5,10 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, whole
+from lobandits._checks import BoolArray, FloatArray, IntArray, read_only, whole
 from lobandits._jit import kernel
 from lobandits.orders.arms import arm_names
-from lobandits.orders.immutable import read_only
 from lobandits.policies.base import Policy
 from lobandits.policies.explain import Details
 from lobandits.policies.rewards import checked_spread

@@ -9,7 +9,7 @@ import numpy as np
 from lobandits._checks import FloatArray, IntArray, fraction, interval, one_of, positive, whole
 from lobandits.errors import LobInputError
 from lobandits.orders import UserOrders
-from lobandits.orders.chains import keep_links
+from lobandits.orders.tables import keep_links
 from lobandits.simulation.permutations import check_enough, distinct_permutations
 from lobandits.simulation.problems import Problems
 from lobandits.simulation.rewards import KINDS, Bounds, checked_bounds, expected_rewards

@@ -6,11 +6,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import BoolArray, FloatArray, finite_array, one_of, positive
+from lobandits._checks import BoolArray, FloatArray, finite_array, one_of, positive, read_only
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
 from lobandits.orders.arms import arm_names
-from lobandits.orders.immutable import read_only
 from lobandits.theory.bound import LowerBound
 from lobandits.theory.confusing import find_confusers
 from lobandits.theory.graves_lai import Cover, cover

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import FloatArray, one_of, positive, whole
+from lobandits._checks import FloatArray, one_of, positive, read_only, whole
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
-from lobandits.orders.immutable import read_only
 from lobandits.theory.instance import checked_means, require_state
 
 BAD_ROUNDS = 26.88
