@@ -24,7 +24,7 @@ from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits._jit import lean
 from lobandits.orders import OrderTables
 from lobandits.projection.kernels import fit_one
-from lobandits.projection.scratch import Scratch, make_scratch
+from lobandits.projection.pooling import Scratch, make_scratch
 
 SLACK = 1e-9  # a bound may be wrong by rounding, relative to the losses and to sigma^2
 

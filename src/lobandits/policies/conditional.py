@@ -8,7 +8,7 @@ from lobandits._checks import FloatArray
 from lobandits._jit import lean
 from lobandits.orders import DAG, OrderTables
 from lobandits.projection.kernels import fit_one
-from lobandits.projection.scratch import Scratch
+from lobandits.projection.pooling import Scratch
 
 
 @lean

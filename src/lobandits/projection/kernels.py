@@ -12,18 +12,84 @@ import numpy as np
 from lobandits._checks import FloatArray, IntArray
 from lobandits._jit import lean
 from lobandits.orders import CHAINS, DAG, TOTAL, OrderTables
-from lobandits.projection.chain import fill_chain, pool_chain
 from lobandits.projection.mincut import split_dag
 from lobandits.projection.pooling import (
+    Scratch,
+    absorb_below,
     fill_chains,
     fill_forest,
     pool_chains,
     pool_forest,
     raise_top,
     rank_blocks,
-    settle_chains,
 )
-from lobandits.projection.scratch import Scratch
+
+
+@lean
+def pool_chain(
+    values: FloatArray, weights: FloatArray, sequence: IntArray, s: Scratch
+) -> tuple[int, float]:
+    """Pool adjacent violators from the lowest arm up; return the number of blocks and the loss.
+
+    Invariant: the blocks on the stack rise in value, and so does the block in hand above them.
+    That block is not stored, and means are compared without a division: both would hold up the
+    next comparison, which the processor can seldom foresee. O(k).
+    """
+    n = 0
+    loss = total = weight = 0.0
+    start = 0
+    for j in range(sequence.shape[0] - 1, -1, -1):
+        arm = sequence[j]
+        w = weights[arm]
+        if w == 0.0:
+            continue
+        sum_ = w * values[arm]
+        excess = total * w - sum_ * weight
+        if excess > 0.0:
+            both = weight + w
+            loss += excess * excess / (weight * w * both)
+            n, total, weight, loss = absorb_below(total + sum_, both, loss, 0, n, s)
+        else:
+            if weight > 0.0:
+                push(n, total, weight, start, s)
+                n += 1
+            total = sum_
+            weight = w
+        start = j
+    if weight > 0.0:
+        push(n, total, weight, start, s)
+        n += 1
+    return n, loss
+
+
+@lean
+def push(n: int, total: float, weight: float, start: int, s: Scratch) -> None:
+    """Put a block on the stack; ``start`` is the position of its uppermost arm."""
+    s[n].total = total
+    s[n].weight = weight
+    s[n].position = start
+
+
+@lean
+def fill_chain(
+    values: FloatArray, weights: FloatArray, sequence: IntArray, n: int, fit: FloatArray, s: Scratch
+) -> None:
+    """Write the means of the blocks; an arm that stands alone keeps its own to the last bit.
+
+    Blocks rise in value also after rounding. Arms of weight zero get the value of a neighbour.
+    Invariant of the last loop: b is the block at position j.
+    """
+    highest = -np.inf
+    for b in range(n):
+        head = sequence[s[b].position]
+        mean = s[b].total / s[b].weight
+        highest = max(highest, values[head] if s[b].weight == weights[head] else mean)
+        s[b].value = highest
+    if n > 0:
+        b = n - 1
+        for j in range(sequence.shape[0]):
+            b -= (b > 0) & (s[max(b - 1, 0)].position == j)
+            fit[sequence[j]] = s[b].value
 
 
 @lean
@@ -42,9 +108,7 @@ def pool(
 ) -> tuple[int, int]:
     """Pool chains or a forest; return how many blocks and how many trees."""
     if t.kind[u, state] == CHAINS:
-        counts = pool_chains(values, weights, t.sequence[u, state], t.linked[u, state], s)
-        settle_chains(values, weights, counts[0], s)
-        return counts
+        return pool_chains(values, weights, t.sequence[u, state], t.linked[u, state], s)
     return pool_forest(values, weights, t.sequence[u, state], t.parent[u, state], s)
 
 
@@ -163,25 +227,6 @@ def project_rows(
 
 
 @lean
-def losses_of_tops(
-    values: FloatArray,
-    weights: FloatArray,
-    t: OrderTables,
-    u: int,
-    state: int,
-    i: int,
-    out: FloatArray,
-    s: Scratch,
-) -> None:
-    """Fill ``out[i, state]`` for chains or a forest: all roots share the pooling."""
-    n, trees = pool(values, weights, t, u, state, s)
-    rank_blocks(n, s)
-    for tree in range(trees):
-        arm = s[tree].root
-        out[i, state, arm] = raise_top(n, trees, arm, values[arm], weights[arm], s)[1]
-
-
-@lean
 def losses_rows(
     values: FloatArray,
     weights: FloatArray,
@@ -204,7 +249,11 @@ def losses_rows(
                 best = t.sequence[u, state, 0]
                 out[i, state, best] = pool_chain(y, w, t.sequence[u, state], s)[1]
             elif t.kind[u, state] != DAG:
-                losses_of_tops(y, w, t, u, state, i, out, s)
+                n, trees = pool(y, w, t, u, state, s)  # shared by all roots
+                rank_blocks(n, s)
+                for tree in range(trees):
+                    arm = s[tree].root
+                    out[i, state, arm] = raise_top(n, trees, arm, y[arm], w[arm], s)[1]
             else:
                 above = t.above[u, state]
                 for arm in range(k):

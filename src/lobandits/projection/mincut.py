@@ -2,7 +2,7 @@
 
 from lobandits._checks import BoolArray, FloatArray
 from lobandits._jit import lean
-from lobandits.projection.scratch import Scratch
+from lobandits.projection.pooling import Scratch
 
 
 @lean
@@ -168,14 +168,7 @@ def cancel(end: int, s: Scratch, flow: FloatArray) -> None:
 
 
 @lean
-def regroup(
-    weights: FloatArray,
-    above: BoolArray,
-    top: int,
-    lo: int,
-    n: int,
-    s: Scratch,
-) -> int:
+def regroup(weights: FloatArray, above: BoolArray, top: int, lo: int, n: int, s: Scratch) -> int:
     """Move the reached members, and all above them, to the front; return how many.
 
     0 unless that parts the means: so rounding in the flow can do no harm.

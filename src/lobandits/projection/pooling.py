@@ -1,26 +1,70 @@
 """Isotonic regression on disjoint chains and forests, by pooling from below."""
 
+from typing import Any
+
+import numpy as np
+from numba import config
+
 from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits._jit import lean
-from lobandits.projection.scratch import Scratch
 
+# Working memory of one projection: record i holds what concerns block i, tree i, arm i or, in
+# a DAG, member i. A block is a set of arms that share one value, headed by its uppermost arm.
+# Chains and trees are pooled from below, and the blocks under a root are kept beside the block
+# that the root then forms of them, so that any root can still be put on top of all trees.
+SCRATCH = np.dtype(
+    [
+        ("value", np.float64),  # block: its mean
+        ("weight", np.float64),  # block: its total weight
+        ("total", np.float64),  # block of a chain: the sum of w y
+        ("head", np.int64),  # block: its uppermost arm
+        ("position", np.int64),  # block of a chain: where its head stands in the sequence
+        ("tree", np.int64),  # block: the root of its chain or tree
+        ("taken", np.bool_),  # block: the root of its own tree has absorbed it
+        ("rank", np.int64),  # blocks by falling value
+        ("root", np.int64),  # tree: its maximal arm
+        ("loss_below", np.float64),  # tree: the loss of its arms without the root
+        ("loss", np.float64),  # tree: the loss of all its arms
+        ("upper", np.int64),  # arm that heads a block: what it hangs from; -1, GONE or KEPT
+        ("number", np.int64),  # arm: its tree
+        ("block", np.int64),  # arm: the block that it heads, -1 if none
+        ("carried", np.float64),  # arm: the value of the block it is in
+        ("low", np.float64),  # arm: the highest fit below it
+        ("offset", np.float64),  # arm: its value from its segment's origin
+        ("member", np.int64),  # arms with weight, grouped by segment
+        ("spare", np.int64),  # room to regroup a segment
+        ("start", np.int64),  # stack of segments still to split
+        ("stop", np.int64),
+        ("sign", np.int64),  # member: +1 excess, -1 deficit, 0 neither
+        ("excess", np.float64),  # member: what is still to cancel
+        ("source", np.int64),  # member: where the search came from, -1 not reached
+        ("queue", np.int64),
+    ],
+    align=True,
+)
+Scratch = np.recarray[Any, Any]
 GONE, KEPT = -3, -2  # in `Scratch.upper`: no block, or one that a root has absorbed
+
+
+def make_scratch(k: int) -> tuple[Scratch, FloatArray]:
+    """Allocate the working memory for ``k`` arms: the records, and the flow of a min cut."""
+    records: Any = np.empty(k, SCRATCH)
+    if config.DISABLE_JIT:  # Numba reads fields of any record as attributes, Python does not
+        records = records.view(np.recarray)
+    return records, np.empty((k, k))
 
 
 @lean
 def absorb_below(
-    value: float, weight: float, first: int, n: int, s: Scratch
+    total: float, weight: float, loss: float, first: int, n: int, s: Scratch
 ) -> tuple[int, float, float, float]:
-    """Let a new arm on a chain absorb the blocks below it that exceed it.
+    """Let a block on a chain absorb those of the blocks below it, up to ``first``, that exceed it.
 
-    Return the first block absorbed, the sum of w y and the weight of all, and the added loss.
+    Return the lowest block absorbed, the sum of w y and the weight of all, and the loss so far.
     Means are compared without a division, which would hold up the next comparison.
     """
-    total = value * weight
-    loss = 0.0
-    i = n
-    while i > first:
-        below = s[i - 1]
+    while n > first:
+        below = s[n - 1]
         excess = below.total * weight - total * below.weight
         if excess <= 0.0:
             break
@@ -28,21 +72,18 @@ def absorb_below(
         loss += excess * excess / (weight * below.weight * both)
         total += below.total
         weight = both
-        i -= 1
-    return i, total, weight, loss
+        n -= 1
+    return n, total, weight, loss
 
 
 @lean
 def pool_chains(
-    values: FloatArray,
-    weights: FloatArray,
-    sequence: IntArray,
-    linked: BoolArray,
-    s: Scratch,
+    values: FloatArray, weights: FloatArray, sequence: IntArray, linked: BoolArray, s: Scratch
 ) -> tuple[int, int]:
     """Pool adjacent violators on disjoint chains; return how many blocks and how many chains.
 
-    Invariant: going up the current chain, the blocks so far rise in value. O(k).
+    Invariant: going up the current chain, the blocks so far rise in value. A block that is one arm
+    keeps its value to the last bit. O(k).
     """
     n = first = trees = 0
     loss = 0.0
@@ -54,7 +95,7 @@ def pool_chains(
             s[trees].root = arm
             s[trees].loss_below = loss
         if weight > 0.0:
-            i, total, weight, added = absorb_below(values[arm], weight, first, n, s)
+            i, total, weight, added = absorb_below(values[arm] * weight, weight, 0.0, first, n, s)
             loss += added
             if root:  # what a root takes is kept
                 for b in range(i, n):
@@ -74,15 +115,10 @@ def pool_chains(
             for b in range(first, n):
                 s[b].tree = arm
             first = n
-    return n, trees
-
-
-@lean
-def settle_chains(values: FloatArray, weights: FloatArray, n: int, s: Scratch) -> None:
-    """Write the means of the blocks; an arm that stands alone keeps its own to the last bit."""
     for b in range(n):
         mean = s[b].total / s[b].weight
         s[b].value = values[s[b].head] if s[b].weight == weights[s[b].head] else mean
+    return n, trees
 
 
 @lean
@@ -217,12 +253,7 @@ def raise_top(
 
 @lean
 def fill_chains(
-    sequence: IntArray,
-    n: int,
-    raised: int,
-    cap: float,
-    fit: FloatArray,
-    s: Scratch,
+    sequence: IntArray, n: int, raised: int, cap: float, fit: FloatArray, s: Scratch
 ) -> None:
     """Write the values of the blocks, cut at ``cap``, to the weighted arms of chains.
 
