@@ -21,11 +21,7 @@ if TYPE_CHECKING:
         make_ratings,
         reward_table,
     )
-    from lobandits.orders import (
-        LatentOrders,
-        PartialOrder,
-        UserOrders,
-    )
+    from lobandits.orders import LatentOrders, PartialOrder, UserOrders
     from lobandits.policies import (
         MTS,
         MUCB,
@@ -44,22 +40,10 @@ if TYPE_CHECKING:
         duels_from_rewards,
         make_policy,
     )
-    from lobandits.projection import (
-        project,
-        projection_losses,
-    )
-    from lobandits.selection import (
-        StatesChoice,
-        choose_n_states,
-    )
-    from lobandits.service import (
-        Decision,
-        DecisionService,
-        open_store,
-    )
-    from lobandits.service.client import (
-        Client,
-    )
+    from lobandits.projection import project, projection_losses
+    from lobandits.selection import StatesChoice, choose_n_states
+    from lobandits.service import Decision, DecisionService, open_store
+    from lobandits.service.client import Client
     from lobandits.simulation import (
         FixedProblems,
         MovieLens,
@@ -80,75 +64,33 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "lobandits.learning": (
-        "GeneratedRatings",
-        "KendallKMeans",
-        "MovieLensRatings",
-        "OrderModel",
-        "RewardTable",
-        "exact_orders",
-        "learn_orders",
-        "load_movielens",
-        "make_ratings",
-        "reward_table",
-    ),
-    "lobandits.orders": (
-        "LatentOrders",
-        "PartialOrder",
-        "UserOrders",
-    ),
-    "lobandits.policies": (
-        "MTS",
-        "MUCB",
-        "POLICIES",
-        "TS",
-        "UCB",
-        "Agent",
-        "LobIDS",
-        "LobIMED",
-        "LobTS",
-        "LobUCB",
-        "Policy",
-        "RelativeLobTS",
-        "State",
-        "TopArmsUCB",
-        "duels_from_rewards",
-        "make_policy",
-    ),
-    "lobandits.projection": (
-        "project",
-        "projection_losses",
-    ),
-    "lobandits.selection": (
-        "StatesChoice",
-        "choose_n_states",
-    ),
-    "lobandits.service": (
-        "Decision",
-        "DecisionService",
-        "open_store",
-    ),
-    "lobandits.service.client": ("Client",),
-    "lobandits.simulation": (
-        "FixedProblems",
-        "MovieLens",
-        "Problems",
-        "Result",
-        "SimulationError",
-        "SimulationInterrupted",
-        "Synthetic",
-        "simulate",
-    ),
-    "lobandits.theory": (
-        "lobucb_regret_bound",
-        "regret_lower_bound",
-        "samples_for_exact_orders",
-        "similar_order_probability",
-        "toparms_regret_bound",
-    ),
+_HOME_OF = {
+    name: f"lobandits.{home}"
+    for home, names in {
+        "learning": """
+            GeneratedRatings KendallKMeans MovieLensRatings OrderModel RewardTable exact_orders
+            learn_orders load_movielens make_ratings reward_table
+        """,
+        "orders": "LatentOrders PartialOrder UserOrders",
+        "policies": """
+            MTS MUCB POLICIES TS UCB Agent LobIDS LobIMED LobTS LobUCB Policy RelativeLobTS
+            State TopArmsUCB duels_from_rewards make_policy
+        """,
+        "projection": "project projection_losses",
+        "selection": "StatesChoice choose_n_states",
+        "service": "Decision DecisionService open_store",
+        "service.client": "Client",
+        "simulation": """
+            FixedProblems MovieLens Problems Result SimulationError SimulationInterrupted
+            Synthetic simulate
+        """,
+        "theory": """
+            lobucb_regret_bound regret_lower_bound samples_for_exact_orders
+            similar_order_probability toparms_regret_bound
+        """,
+    }.items()
+    for name in names.split()
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "MTS",
@@ -210,10 +152,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'lobandits' has no attribute {name!r}")
-    value = getattr(import_module(_HOME_OF[name]), name)
-    globals()[name] = value
+    value = globals()[name] = getattr(import_module(_HOME_OF[name]), name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(_HOME_OF))
+    return sorted({*globals(), *__all__})

@@ -39,14 +39,14 @@ def finite_array(name: str, value: ArrayLike, ndim: int | None = None) -> FloatA
     if ndim is not None and array.ndim != ndim:
         raise LobInputError(f"{name} must have {ndim} axes, got shape {array.shape}")
     if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        at = f"[{', '.join(map(str, where))}]" if where else ""
-        raise LobInputError(f"{name}{at} is {array[where]}; every value must be a finite number")
+        at = np.argwhere(~np.isfinite(array))[0].tolist()
+        wrong = array[tuple(at)]
+        raise LobInputError(f"{name}{at or ''} is {wrong}; every value must be a finite number")
     return array
 
 
 def positive(name: str, value: float) -> float:
-    """Return ``value`` as a float, or refuse what is not a positive finite number."""
+    """Return ``value`` as a finite float above 0."""
     number = real(name, value)
     if number <= 0:
         raise LobInputError(f"{name} must be positive, got {value!r}")
@@ -54,7 +54,7 @@ def positive(name: str, value: float) -> float:
 
 
 def not_negative(name: str, value: float) -> float:
-    """Return ``value`` as a float, or refuse what is negative or not finite."""
+    """Return ``value`` as a finite float of at least 0."""
     number = real(name, value)
     if number < 0:
         raise LobInputError(f"{name} must not be negative, got {value!r}")
@@ -62,7 +62,7 @@ def not_negative(name: str, value: float) -> float:
 
 
 def real(name: str, value: float) -> float:
-    """Return ``value`` as a float, or refuse what is no finite number."""
+    """Return ``value`` as a finite float."""
     try:
         if isinstance(value, str | bytes | bool):
             raise TypeError
@@ -123,7 +123,7 @@ def one_of(name: str, value: str, known: Sequence[str]) -> str:
 
 
 def closest(value: str, known: Sequence[str]) -> str:
-    """Return the question whether the closest of the known names was meant, if any is close."""
+    """Return the question whether the closest known name was meant, if any is close."""
     from difflib import get_close_matches
 
     close = get_close_matches(value, known, n=1, cutoff=0.4)

@@ -1,10 +1,31 @@
-"""Writing files so that a reader sees the old one or the new one, never a half."""
+"""Files: JSON in, and written so that a reader sees the old or the new one, never a half."""
 
+import json
 import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+
+from lobandits.errors import LobInputError
+
+
+def read_json(path: str | os.PathLike[str]) -> Any:
+    """Return the content of a JSON file, or say why it cannot be read."""
+    try:
+        return json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise LobInputError(f"cannot read {path}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise LobInputError(f"{path} is corrupt or truncated, no valid JSON: {error}") from error
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write the file whole or not at all, or say why it cannot be written."""
+    try:
+        write_atomic(path, lambda file: file.write(text.encode()))
+    except OSError as error:
+        raise LobInputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def write_atomic(path: str | os.PathLike[str], write: Callable[[IO[bytes]], object]) -> Path:

@@ -22,7 +22,7 @@ def progress_bar(
         return
     console = _terminal(wanted)
     if console is None:
-        yield _ignore
+        yield lambda steps: None
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -60,7 +60,3 @@ def _terminal(wanted: bool) -> "Console | None":
 
     console = Console(stderr=True)
     return console if console.is_terminal or console.is_jupyter else None
-
-
-def _ignore(steps: int) -> None:
-    """Do nothing."""

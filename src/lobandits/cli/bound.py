@@ -125,7 +125,7 @@ def _read_table(path: Path) -> "FloatArray":
     import numpy as np
 
     from lobandits._checks import finite_array
-    from lobandits.orders.storage import read_json
+    from lobandits._files import read_json
 
     if path.suffix.lower() == ".json":
         return finite_array(str(path), read_json(path), ndim=2)

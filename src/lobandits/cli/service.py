@@ -51,8 +51,8 @@ def read_policy(orders: Path, policy: str, sigma: float | None) -> "Policy":
     Policies that need every state's means find them in the file of a learned model, which also
     has a sigma, for those who give none.
     """
+    from lobandits._files import read_json
     from lobandits.orders import LatentOrders
-    from lobandits.orders.storage import read_json
     from lobandits.policies import POLICIES, make_policy
     from lobandits.policies.registry import parse_name
 

@@ -44,9 +44,10 @@ def show(
 
 
 def _load(path: Path) -> "OrderModel | LatentOrders":
+    from lobandits._files import read_json
     from lobandits.learning import OrderModel
     from lobandits.orders import LatentOrders
-    from lobandits.orders.storage import MODEL_FORMAT, read_json
+    from lobandits.orders.latent import MODEL_FORMAT
 
     data = read_json(path)
     learned = isinstance(data, dict) and data.get("format") == MODEL_FORMAT

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lobandits._checks import finite_array, fraction, not_negative, whole
+from lobandits._files import read_json, write_text
 from lobandits.errors import LobInputError
 from lobandits.learning.model import OrderModel
 from lobandits.orders import LatentOrders
-from lobandits.orders.storage import MODEL_FORMAT, read_json, write_text
+from lobandits.orders.latent import MODEL_FORMAT
 
 VERSION = 1
 FIELDS = (

@@ -1,18 +1,26 @@
-"""LatentOrders: one partial order per latent state, over the same arms."""
+"""LatentOrders: one partial order per latent state, over the same arms.
 
+In JSON, ``{"format": "lobandits.orders", "version": 1, "arms": ["a", "b", "c"], "states":
+[[["b", "a"]]]}`` holds one state in which b stands above a, and c is free.
+"""
+
+import json
 import os
+import reprlib
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lobandits._checks import BoolArray, IntArray, generator, read_only
+from lobandits._files import read_json, write_text
 from lobandits.errors import LobInputError
-from lobandits.orders import storage
 from lobandits.orders.arms import (
     Arm,
+    arm_index,
     arm_indices,
     arm_names,
     as_list,
@@ -27,11 +35,16 @@ from lobandits.orders.arms import (
     warn_of_repeats,
 )
 from lobandits.orders.partial import ClosedOrders, PartialOrder
-from lobandits.orders.tables import chain_closure, keep_links
+from lobandits.orders.tables import chain_closure, keep_links, paths
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+FORMAT = "lobandits.orders"
+MODEL_FORMAT = "lobandits.model"  # such files hold orders under the field "orders"
+VERSION = 1
+FIELDS = ("format", "version", "arms", "states")
 
 
 class LatentOrders(ClosedOrders):
@@ -123,23 +136,27 @@ class LatentOrders(ClosedOrders):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "LatentOrders":
         """Return the orders saved in a JSON file."""
-        orders = cls.from_dict(storage.read_json(path), source=str(path))
+        orders = cls.from_dict(read_json(path), source=str(path))
         warn_of_repeats(orders.precedes, stacklevel=3)
         return orders
 
     @classmethod
     def from_dict(cls, data: Any, source: str = "orders") -> "LatentOrders":
         """Return the orders that `to_dict` described; errors open with ``source``."""
-        precedes, arms = storage.decode(data, source)
-        return cls._of(precedes, arms)
+        return cls._of(*_decode(data, source))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the orders to a JSON file that a person can read and `load` reads back."""
-        storage.write_json(path, self.to_dict())
+        dump = partial(json.dumps, ensure_ascii=False)
+        *fields, (_, states) = self.to_dict().items()
+        lines = [f'  "{field}": {dump(value)},\n' for field, value in fields]
+        rows = ",\n".join(f"    {dump(state)}" for state in states)
+        write_text(path, "{\n" + "".join(lines) + f'  "states": [\n{rows}\n  ]\n}}\n')
 
     def to_dict(self) -> dict[str, Any]:
         """Return the orders as plain lists and strings, the content of the JSON file."""
-        return storage.encode(self.precedes, self.arms)
+        states = [[[self.arms[a] for a in path] for path in paths(s)] for s in self.precedes]
+        return {"format": FORMAT, "version": VERSION, "arms": list(self.arms), "states": states}
 
     @property
     def n_states(self) -> int:
@@ -184,10 +201,7 @@ class LatentOrders(ClosedOrders):
         return opposed
 
     def plot(
-        self,
-        states: Sequence[int] | None = None,
-        kind: str = "auto",
-        ax: "Axes | None" = None,
+        self, states: Sequence[int] | None = None, kind: str = "auto", ax: "Axes | None" = None
     ) -> "Figure":
         """Draw Hasse diagrams of a few states, or a heat-map of the arms' ranks for many.
 
@@ -218,3 +232,61 @@ class LatentOrders(ClosedOrders):
         total = "total" if self.is_total else "partial"
         states, arms = counted(self.n_states, "state"), counted(self.n_arms, "arm")
         return f"LatentOrders({states}, {arms}, {total})"
+
+
+def _decode(data: Any, source: str) -> tuple[BoolArray, tuple[str, ...]]:
+    """Return closures and arm names, or name the ``source`` and the field that is wrong."""
+    if isinstance(data, dict) and data.get("format") == MODEL_FORMAT:
+        data, source = data.get("orders"), f"{source}: orders"
+    if not isinstance(data, dict):
+        raise LobInputError(f"{source}: expected an object with the fields {', '.join(FIELDS)}")
+    _check_header(data, source)
+    names = _list(data["arms"], f"{source}: arms")
+    states = _list(data["states"], f"{source}: states")
+    try:
+        arms = arm_names(len(names), names)
+    except LobInputError as error:
+        raise LobInputError(f"{source}: {error}") from None
+    closed = [_decode_state(row, arms, f"{source}: states[{s}]") for s, row in enumerate(states)]
+    return np.stack(closed), arms
+
+
+def _check_header(data: dict[str, Any], source: str) -> None:
+    if data.get("format", FORMAT) != FORMAT:
+        raise LobInputError(f"{source}: format is {data['format']!r}; expected {FORMAT!r}")
+    missing = [field for field in FIELDS if field not in data]
+    if missing:
+        raise LobInputError(f"{source}: the field {missing[0]!r} is missing")
+    version = data["version"]
+    if type(version) is not int or version < 1:
+        raise LobInputError(f"{source}: version is {version!r}; expected the number {VERSION}")
+    if version > VERSION:
+        raise LobInputError(
+            f"{source}: version {version} is newer than {VERSION}, the newest that this lobandits "
+            "reads; upgrade lobandits"
+        )
+    unknown = [field for field in data if field not in FIELDS]
+    if unknown:
+        raise LobInputError(f"{source}: unknown field {unknown[0]!r}; known: {', '.join(FIELDS)}")
+
+
+def _decode_state(chains: Any, arms: tuple[str, ...], where: str) -> BoolArray:
+    edges = np.zeros((len(arms), len(arms)), dtype=np.bool_)
+    if not isinstance(chains, list):
+        raise LobInputError(f"{where} must be a list of chains of arms, got {reprlib.repr(chains)}")
+    for i, chain in enumerate(chains):
+        at = f"{where}[{i}]"
+        for j, name in enumerate(_list(chain, at)):
+            if not isinstance(name, str):
+                raise LobInputError(f"{at}[{j}] is {name!r}; arms are given by their names")
+        path = [arm_index(arms, name, f"{at}[{j}]: ") for j, name in enumerate(chain)]
+        if any(a == b for a, b in pairwise(path)):
+            raise LobInputError(f"{at} puts an arm above itself: {' > '.join(chain)}")
+        edges[path[:-1], path[1:]] = True
+    return close(edges, arms, where)
+
+
+def _list(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list) or not value:
+        raise LobInputError(f"{where} must be a list that is not empty, got {reprlib.repr(value)}")
+    return value

@@ -54,9 +54,9 @@ def plot_orders(
     orders: "LatentOrders", states: Sequence[int] | None, kind: str, ax: "Axes | None"
 ) -> "Figure":
     """Draw some states in the way that fits their number, or the way asked for."""
-    count, wanted = orders.n_states, "a list of states' numbers"
-    some = range(count) if states is None else states
-    rows = parse_positions(some, count, "state", wanted, least=1).tolist()
+    some = range(orders.n_states) if states is None else states
+    wanted = "a list of states' numbers"
+    rows = parse_positions(some, orders.n_states, "state", wanted, least=1).tolist()
     if one_of("kind", kind, ["auto", "hasse", "ranks"]) == "auto":
         few = len(rows) <= (MOST_DIAGRAMS if ax is None else 1) and orders.n_arms <= MOST_ARMS
         kind = "hasse" if few else "ranks"
@@ -241,10 +241,7 @@ def _spread(layer: list[int], wanted: dict[int, float], widths: list[float]) -> 
 
 
 def plot_ranks(
-    orders: "LatentOrders",
-    states: Sequence[int],
-    ax: "Axes | None",
-    beside: Sequence["Axes"] = (),
+    orders: "LatentOrders", states: Sequence[int], ax: "Axes | None", beside: Sequence["Axes"] = ()
 ) -> "Figure":
     """Draw each arm's rank in each state: one plus the number of arms above it.
 

@@ -14,14 +14,10 @@ from numpy.typing import NDArray
 
 from lobandits._checks import BoolArray, FloatArray, fraction, read_only
 
-TOTAL = 0
-"""One chain of all arms."""
-CHAINS = 1
-"""Several chains: every arm has at most one direct upper and one direct lower neighbour."""
-FOREST = 2
-"""Every arm has at most one direct upper neighbour."""
-DAG = 3
-"""Some arm has several direct upper neighbours."""
+TOTAL = 0  # one chain of all arms
+CHAINS = 1  # every arm has at most one direct upper and one direct lower neighbour
+FOREST = 2  # every arm has at most one direct upper neighbour
+DAG = 3  # some arm has several
 
 
 class OrderTables(NamedTuple):
@@ -30,11 +26,10 @@ class OrderTables(NamedTuple):
     Attributes
     ----------
     sequence : uint32 (u, m, k)
-        A linear extension, best arm first. The arms of a chain stand together, and chains
-        follow each other by the number of their best arm; a total order is its ranking.
+        A linear extension, best arm first: a total order's ranking, or chain after chain, by the
+        number of their best arms.
     linked : bool (u, m, k)
-        By position, for `TOTAL` and `CHAINS`: ``sequence[j]`` is directly below
-        ``sequence[j - 1]``. All False for other kinds.
+        By position: the links of `TOTAL` and `CHAINS`, all False for other kinds.
     parent : int32 (u, m, k)
         By arm: the arm directly above it, -1 if there is none, -2 if there are several.
     kind : int8 (u, m)

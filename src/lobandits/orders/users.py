@@ -90,9 +90,9 @@ class UserOrders(Orders):
 
     @classmethod
     def _of(cls, tables: OrderTables, arms: tuple[str, ...]) -> "UserOrders":
-        """Return the orders of tables that are already checked."""
+        """Return the orders of checked tables; pickled ones come back writable."""
         orders = object.__new__(cls)
-        orders._fill(arms=arms, tables=tables)
+        orders._fill(arms=arms, tables=tables.frozen())
         return orders
 
     @property
@@ -144,8 +144,7 @@ class UserOrders(Orders):
         Draws as `LatentOrders.reveal` does for one user after the other.
         """
         if not self.is_total:
-            partial = ~self.tables.linked[..., 1:].all(axis=-1)
-            u, s = np.argwhere(partial)[0].tolist()
+            u, s = np.argwhere(~self.tables.linked[..., 1:].all(axis=-1))[0].tolist()
             raise LobInputError(
                 f"reveal needs total orders, but user {u}'s state {s} is partial: {self[u][s]}"
             )
@@ -167,16 +166,12 @@ class UserOrders(Orders):
         return self.tables.parent, self.tables.above
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return _unpickle, (tuple(self.tables), self.arms)
+        return UserOrders._of, (self.tables, self.arms)
 
     def __repr__(self) -> str:
         counts = (self.n_users, "user"), (self.n_states, "state"), (self.n_arms, "arm")
         total = "total" if self.is_total else "partial"
         return f"UserOrders({', '.join(counted(*count) for count in counts)}, {total})"
-
-
-def _unpickle(tables: tuple[Any, ...], arms: tuple[str, ...]) -> UserOrders:
-    return UserOrders._of(OrderTables(*tables).frozen(), arms)
 
 
 def _closures(tables: OrderTables) -> BoolArray:

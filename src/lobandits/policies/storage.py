@@ -13,9 +13,8 @@ from typing import IO, Any
 import numpy as np
 
 from lobandits._checks import one_of
-from lobandits._files import write_atomic
+from lobandits._files import read_json, write_atomic
 from lobandits.errors import LobInputError
-from lobandits.orders.storage import read_json
 from lobandits.policies.base import Policy
 from lobandits.policies.registry import policy_from_dict
 from lobandits.policies.state import State
