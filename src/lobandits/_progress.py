@@ -24,14 +24,10 @@ def progress_bar(
     if console is None:
         yield lambda steps: None
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TimeRemainingColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f}% of {task.fields[size]}"),
-        TimeRemainingColumn(),
-    )
+    share = "{task.percentage:>3.0f}% of {task.fields[size]}"
+    columns = ("{task.description}", BarColumn(), share, TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(doing, total=total, size=f"{total:,} {unit}")
         yield lambda steps: progress.update(task, advance=steps)
@@ -44,9 +40,9 @@ def spinner(wanted: bool, doing: str) -> Iterator[None]:
     if console is None:
         yield
         return
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), SpinnerColumn(), TimeElapsedColumn())
+    columns = ("{task.description}", SpinnerColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         progress.add_task(doing, total=None)
         yield

@@ -69,9 +69,6 @@ class LatentOrders(ClosedOrders):
     >>> print(orders)
     state 0: c > a > b
     state 1: a > b > c
-    >>> orders.kendall_distances()
-    array([[0, 2],
-           [2, 0]])
     """
 
     def __init__(self, precedes: ArrayLike, arms: Iterable[str] | None = None) -> None:
