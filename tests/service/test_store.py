@@ -13,7 +13,8 @@ import lobandits as lob
 from lobandits.errors import LobInputError
 from lobandits.service import DecisionService, Store, open_store
 from lobandits.service.errors import StoreUnavailableError
-from lobandits.service.store import access, engine, tables
+from lobandits.service.store import engine, tables
+from lobandits.service.store.store import PAUSES
 
 
 @pytest.mark.parametrize(
@@ -171,7 +172,7 @@ def test_a_lost_commit_is_tried_again_and_counts_once(
 ) -> None:
     """The connection dies after the commit, before its answer."""
     service = make_service(policy)
-    monkeypatch.setattr(service.store, "_pauses", access.PAUSES)
+    monkeypatch.setattr(service.store, "_pauses", PAUSES)
     lost = service.store._lost[0]
     once = [True]
     commit = service.store.engine.dialect.do_commit

@@ -14,7 +14,7 @@ import lobandits as lob
 from lobandits.service import DecisionService, RewardCall, new_id
 from lobandits.service import errors as er
 from lobandits.service.calls import Call
-from lobandits.service.group import MOST_ITEMS, GroupCommit
+from lobandits.service.queue import MOST_ITEMS, GroupCommit
 from lobandits.service.store import engine
 
 

@@ -11,9 +11,15 @@ from lobandits._checks import not_negative, whole
 from lobandits.errors import LobError
 from lobandits.policies import Policy
 from lobandits.service import reports
-from lobandits.service.calls import Call, Decision, DecisionCall, RewardCall
-from lobandits.service.checks import check_decision, check_reward, check_user
-from lobandits.service.current import CurrentModel
+from lobandits.service.calls import (
+    Call,
+    Decision,
+    DecisionCall,
+    RewardCall,
+    check_decision,
+    check_reward,
+    check_user,
+)
 from lobandits.service.errors import (
     DecisionExpiredError,
     RewardConflictError,
@@ -21,14 +27,12 @@ from lobandits.service.errors import (
     UnknownDecisionError,
     UnknownUserError,
 )
-from lobandits.service.expiry import overdue
-from lobandits.service.group import GroupCommit
-from lobandits.service.log import LogRow, log_rows
-from lobandits.service.model import encoded
-from lobandits.service.store.erasure import forget
-from lobandits.service.store.queries import drop_activity, user_statistics
+from lobandits.service.export import LogRow, log_rows
+from lobandits.service.model import CurrentModel, encoded
+from lobandits.service.queue import GroupCommit
+from lobandits.service.store.queries import drop_activity, forget, overdue, user_statistics
 from lobandits.service.store.store import Store, open_store
-from lobandits.service.work import CONFLICT, EXPIRED, RECORDED, UNKNOWN, microseconds, work_on
+from lobandits.service.work import CONFLICT, EXPIRED, RECORDED, UNKNOWN, Work, microseconds
 
 T = TypeVar("T")
 
@@ -184,8 +188,7 @@ class DecisionService:
         """
         try:
             self._current.follow()
-            model, names = self._current.model, self._current.names
-            work_on(self.store, model, names, self._rng, self._writer, calls)
+            Work(self._current, self._rng, self._writer, calls).run(self.store)
         except Exception as error:
             _fail(calls, error)
         except BaseException:
@@ -224,7 +227,7 @@ class DecisionService:
         writers on PostgreSQL, a decision may become visible after one with a higher number, so
         continue an export after a row that was a minute old.
         """
-        return log_rows(self.store, self._current.names, after, page)
+        return log_rows(self.store, self._current, after, page)
 
     def put_model(self, policy: Policy) -> str:
         """Serve another policy from now on; return the name of its model.

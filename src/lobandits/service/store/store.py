@@ -1,20 +1,22 @@
 """Store: what a service keeps, on SQLite or PostgreSQL."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, Executable, func, insert, select
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as NoConnectionError
 
 from lobandits.errors import LobInputError
 from lobandits.service.errors import StoreUnavailableError
 from lobandits.service.store import tables
-from lobandits.service.store.access import Access
-from lobandits.service.store.engine import make_engine
-from lobandits.service.store.postgresql import PostgresTransaction
-from lobandits.service.store.sqlite import SqliteTransaction
-from lobandits.service.store.transaction import Transaction
+from lobandits.service.store.engine import WRITE, make_engine
+from lobandits.service.store.transaction import PostgresTransaction, SqliteTransaction, Transaction
+
+PAUSES = (0.0, 0.05, 0.2)  # seconds before each further try; SQLite itself waits while busy
+TOO_LONG = ("57014", "55P03")  # PostgreSQL's codes: a statement, or the wait for a lock
 
 T = TypeVar("T")
 
@@ -32,7 +34,7 @@ class StoredModel(NamedTuple):
         return f"{self.version}-{self.hash[:8]}"
 
 
-class Store(Access):
+class Store:
     """The tables of one service; safe to use from many threads, one per process.
 
     Open it with `open_store`. What else is read from it stands in
@@ -40,71 +42,118 @@ class Store(Access):
     """
 
     def __init__(self, url: str) -> None:
-        super().__init__(make_engine(url))
+        self.engine = make_engine(url)
         self.url = self.engine.url.render_as_string(hide_password=True)
-        self.transaction: type[Transaction] = (
-            SqliteTransaction if self.engine.dialect.name == "sqlite" else PostgresTransaction
-        )
+        sqlite, driver = self.engine.dialect.name == "sqlite", self.engine.dialect.loaded_dbapi
+        self.transaction: type[Transaction] = SqliteTransaction if sqlite else PostgresTransaction
+        self._pauses = () if sqlite else PAUSES
+        self._race: type[Exception] = driver.IntegrityError
+        self._lost = (driver.OperationalError, driver.InterfaceError)
         try:
-            self.write(lambda connection, again: tables.migrate(connection))
+            self.write(tables.migrate)
         except Exception as error:
-            self.engine.dispose()
+            self.close()
             raise _refusal(self.url, error) from error
-
-    def transact(self, work: Callable[[Transaction, bool], T]) -> T:
-        """Return ``work(transaction, again)`` after its commit; see `write`."""
-        return self.write(lambda connection, again: work(self.transaction(connection), again))
 
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
 
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Yield a connection that reads in one transaction."""
+        try:
+            with self.engine.connect() as connection, connection.begin():
+                yield connection
+        except Exception as error:
+            self._raise(error)
+
+    def rows(self, query: Executable) -> Sequence[Any]:
+        """Return the rows of a query."""
+        with self.read() as connection:
+            return connection.execute(query).all()
+
+    def value(self, query: Executable) -> Any:
+        """Return the first value of a query, None if there is none."""
+        with self.read() as connection:
+            return connection.scalar(query)
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Return ``work(connection)`` after its commit; all or nothing is written.
+
+        ``work`` may run several times, and an earlier try may, or may not, have been committed.
+        So it must recognise what it has written before.
+
+        Raises
+        ------
+        StoreUnavailableError
+            If the database cannot be reached, or is locked for too long.
+        """
+        for pause in (*self._pauses, None):
+            try:
+                return self._try(work)
+            except Exception as error:
+                if pause is None or not self._may_pass(error):
+                    self._raise(error)
+                time.sleep(pause)
+        raise AssertionError
+
+    def _try(self, work: Callable[[Connection], T]) -> T:
+        with self.engine.connect().execution_options(**{WRITE: True}) as connection:
+            try:
+                with connection.begin():
+                    return work(connection)
+            except Exception as error:
+                if isinstance(_driver_error(error), self._lost):
+                    connection.invalidate()
+                raise
+
+    def _may_pass(self, error: Exception) -> bool:
+        """Whether another try may succeed: the connection was lost, or two processes met."""
+        cause = _driver_error(error)
+        took_long = getattr(cause, "sqlstate", None) in TOO_LONG
+        return isinstance(cause, (*self._lost, self._race)) and not took_long
+
+    def _raise(self, error: Exception) -> NoReturn:
+        if isinstance(_driver_error(error), (*self._lost, NoConnectionError)):
+            message = "the store is not available or too busy; try again later"
+            raise StoreUnavailableError(message) from error
+        raise error
+
     def newest_version(self) -> int:
         """Return the version of the newest model, 0 if there is none."""
-        with self.read() as connection:
-            return connection.scalar(select(func.max(tables.models.c.version))) or 0
+        return self.value(select(func.max(tables.models.c.version))) or 0
 
     def model(self, version: int) -> StoredModel:
         """Return one model."""
         columns = tables.models.c
         query = select(columns.version, columns.hash, columns.policy)
-        with self.read() as connection:
-            return StoredModel._make(
-                connection.execute(query.where(columns.version == version)).one()
-            )
-
-    def put_model(self, policy: str, content: str, arms: Sequence[str]) -> int:
-        """Return the version of the policy with that hash, a new one unless it is the newest."""
-        columns = tables.models.c
-
-        def work(connection: Connection, again: bool) -> int:
-            newest = connection.execute(
-                select(columns.version, columns.hash).order_by(columns.version.desc()).limit(1)
-            ).first()
-            if newest and newest.hash == content:
-                return int(newest.version)
-            _add_arms(connection, arms)
-            version = (newest.version if newest else 0) + 1
-            connection.execute(
-                insert(tables.models).values(
-                    version=version, hash=content, policy=policy, time=time.time_ns() // 1000
-                )
-            )
-            return int(version)
-
-        return self.write(work)
+        return StoredModel._make(self.rows(query.where(columns.version == version))[0])
 
     def has_model(self, content: str) -> bool:
         """Whether a policy with that hash is, or once was, the newest model."""
-        with self.read() as connection:
-            query = select(tables.models.c.version).where(tables.models.c.hash == content)
-            return connection.execute(query.limit(1)).first() is not None
+        columns = tables.models.c
+        return self.value(select(columns.version).where(columns.hash == content)) is not None
+
+    def put_model(self, policy: str, content: str, arms: Sequence[str]) -> None:
+        """Make the policy with that hash the newest model, unless it is that already."""
+        columns = tables.models.c
+        newest = select(columns.version, columns.hash).order_by(columns.version.desc()).limit(1)
+
+        def work(connection: Connection) -> None:
+            version, known = connection.execute(newest).first() or (0, None)
+            if known != content:
+                _add_arms(connection, arms)
+                row = {"version": version + 1, "hash": content, "policy": policy}
+                now = time.time_ns() // 1000
+                connection.execute(insert(tables.models).values(**row, time=now))
+
+        self.write(work)
 
     def arms(self) -> dict[str, int]:
         """Return the numbers of all arms that ever were, by name."""
-        with self.read() as connection:
-            rows = connection.execute(select(tables.arms.c.name, tables.arms.c.id))
-            return {str(name): int(number) for name, number in rows}
+        rows = self.rows(select(tables.arms.c.name, tables.arms.c.id))
+        return dict(rows)
 
 
 def open_store(url: str) -> Store:
@@ -146,9 +195,13 @@ def _refusal(url: str, error: Exception) -> Exception:
     return error
 
 
-def _add_arms(connection: Connection, names: Iterable[str]) -> None:
+def _driver_error(error: Exception) -> BaseException | None:
+    return error.orig if isinstance(error, DBAPIError) else error
+
+
+def _add_arms(connection: Connection, names: Sequence[str]) -> None:
     known = set(connection.scalars(select(tables.arms.c.name)))
     new = [name for name in names if name not in known]
-    rows = [{"id": len(known) + i, "name": name} for i, name in enumerate(new, start=1)]
-    if rows:
+    if new:
+        rows = [{"id": len(known) + i, "name": name} for i, name in enumerate(new, start=1)]
         connection.execute(insert(tables.arms), rows)

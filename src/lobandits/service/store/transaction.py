@@ -1,30 +1,19 @@
 """One writing transaction: what decisions and rewards read and write, many rows at a time.
 
 The statements here are the hot path, so they go to the driver as text, with parameters only.
+Each database has its own words for ``{keys}`` (one of many values) and ``{rows}`` (many rows).
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sqlalchemy import Connection
 
 from lobandits._checks import FloatArray, IntArray
 
-
-class Statements(NamedTuple):
-    """The statements of one kind of database."""
-
-    find_users: str
-    add_users: str
-    read_statistics: str
-    add_statistics: str
-    find_decisions: str
-    lock_decisions: str
-    add_decisions: str
-    set_rewards: str
-    add_activity: str
+MOST = 1024  # values in one list; lists are padded to powers of two, so few texts are compiled
 
 
 class StoredDecision(NamedTuple):
@@ -49,63 +38,129 @@ class StoredStatistics(NamedTuple):
     totals: FloatArray
 
 
-class Transaction(ABC):
-    """A writing transaction on ``connection``; each method is a few statements."""
+FIND_USERS = "SELECT name, id FROM users WHERE name {keys}"
+ADD_USERS = "INSERT INTO users (name) {rows} ON CONFLICT DO NOTHING"
+READ_STATISTICS = "SELECT user_id, arm_id, plays, total FROM statistics WHERE user_id {keys}"
+ADD_STATISTICS = (
+    "INSERT INTO statistics (user_id, arm_id, plays, total) {rows} "
+    "ON CONFLICT (user_id, arm_id) DO UPDATE SET "
+    "plays = statistics.plays + excluded.plays, total = statistics.total + excluded.total"
+)
+FIND_DECISIONS = f"SELECT {', '.join(StoredDecision._fields)} FROM decisions WHERE id {{keys}}"
+ADD_DECISIONS = "INSERT INTO decisions (id, user_id, arm_id, probability, model, time) {rows}"
+ADD_ACTIVITY = (
+    "INSERT INTO activity (minute, arm_id, writer, decisions, rewards, total) {rows} "
+    "ON CONFLICT (minute, arm_id, writer) DO UPDATE SET "
+    "decisions = activity.decisions + excluded.decisions, "
+    "rewards = activity.rewards + excluded.rewards, total = activity.total + excluded.total"
+)
 
-    statements: Statements
+
+class Transaction(ABC):
+    """A writing transaction on ``connection``; each method is a statement or two."""
+
+    set_rewards_text: ClassVar[str]
 
     def __init__(self, connection: Connection) -> None:
-        self.connection = connection
         self.cursor: Any = connection.connection.cursor()
 
     @abstractmethod
-    def fetch(self, statement: str, values: Sequence[Any]) -> list[Any]:
-        """Return the rows whose key is one of ``values``."""
+    def fetch(self, query: str, kind: str, values: Sequence[Any], lock: str = "") -> list[Any]:
+        """Return the rows whose key, of PostgreSQL's type ``kind``, is one of ``values``.
+
+        ``lock`` is for databases with many writers.
+        """
 
     @abstractmethod
-    def change(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Execute the statement for all rows."""
+    def change(self, statement: str, kinds: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Execute the statement for all rows, whose columns have PostgreSQL's types ``kinds``."""
 
     def find_users(self, names: Sequence[str]) -> dict[str, int]:
         """Return the numbers of the users that exist; they stay until the end."""
-        return dict(self.fetch(self.statements.find_users, names))
+        return dict(self.fetch(FIND_USERS, "text", names, "FOR KEY SHARE"))
 
     def add_users(self, names: Iterable[str]) -> dict[str, int]:
         """Return the numbers of users, after adding those that do not exist."""
         ordered = sorted(names)  # in one order everywhere, so that no two wait for each other
         found: dict[str, int] = {}
         while len(found) < len(ordered):  # again if one was forgotten in between
-            self.change(self.statements.add_users, [(name,) for name in ordered])
+            self.change(ADD_USERS, "text", [(name,) for name in ordered])
             found = self.find_users(ordered)
         return found
 
     def read_statistics(self, user_ids: Sequence[int]) -> StoredStatistics:
         """Return the statistics of users."""
-        rows = self.fetch(self.statements.read_statistics, user_ids)
+        rows = self.fetch(READ_STATISTICS, "bigint", user_ids)
         columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
         users, arms, plays = (np.array(column, np.int64) for column in columns[:3])
         return StoredStatistics(users, arms, plays, np.array(columns[3], np.float64))
 
     def add_statistics(self, rows: Iterable[tuple[int, int, int, float]]) -> None:
         """Add (user, arm, plays, total) to what is there; every user and arm comes once."""
-        self.change(self.statements.add_statistics, sorted(rows))
+        self.change(ADD_STATISTICS, "bigint bigint bigint float8", sorted(rows))
 
     def find_decisions(
         self, ids: Sequence[bytes], lock: bool = False
     ) -> dict[bytes, StoredDecision]:
         """Return the decisions that exist, by id; with ``lock``, others wait to change them."""
-        texts = self.statements
-        rows = self.fetch(texts.lock_decisions if lock else texts.find_decisions, ids)
+        rows = self.fetch(FIND_DECISIONS, "bytea", ids, "ORDER BY id FOR UPDATE" if lock else "")
         return {row[0]: StoredDecision._make(row) for row in rows}
 
     def add_decisions(self, rows: Sequence[tuple[bytes, int, int, float, int, int]]) -> None:
         """Write (id, user, arm, probability, model, time)."""
-        self.change(self.statements.add_decisions, rows)
+        self.change(ADD_DECISIONS, "bytea bigint bigint float8 bigint bigint", rows)
 
     def set_rewards(self, rows: Sequence[tuple[float, int | None, int]]) -> None:
         """Write (reward, when it was reported, number of the decision)."""
-        self.change(self.statements.set_rewards, rows)
+        self.change(self.set_rewards_text, "float8 bigint bigint", rows)
 
     def add_activity(self, rows: Iterable[tuple[int, int, int, int, int, float]]) -> None:
         """Add (minute, arm, writer, decisions, rewards, total) to what is there."""
-        self.change(self.statements.add_activity, sorted(rows))
+        kinds = "bigint bigint bigint bigint bigint float8"
+        self.change(ADD_ACTIVITY, kinds, sorted(rows))
+
+
+class SqliteTransaction(Transaction):
+    """``IN`` lists and ``executemany``; the one writer has its lock, so reads lock nothing."""
+
+    set_rewards_text = "UPDATE decisions SET reward = ?, rewarded = ? WHERE number = ?"
+
+    def fetch(self, query: str, kind: str, values: Sequence[Any], lock: str = "") -> list[Any]:
+        """Return the rows whose key is one of ``values``."""
+        rows: list[Any] = []
+        for first in range(0, len(values), MOST):
+            part = values[first : first + MOST]
+            size = 1 << (len(part) - 1).bit_length()
+            filled = [*part, *[part[-1]] * (size - len(part))]
+            self.cursor.execute(query.format(keys=f"IN ({('?,' * size)[:-1]})"), filled)
+            rows += self.cursor.fetchall()
+        return rows
+
+    def change(self, statement: str, kinds: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Execute the statement for all rows."""
+        marks = ", ".join("?" for _ in kinds.split())
+        self.cursor.executemany(statement.format(rows=f"VALUES ({marks})"), rows)
+
+
+class PostgresTransaction(Transaction):
+    """Arrays as parameters, in binary; rows are locked in one order."""
+
+    set_rewards_text = (
+        "UPDATE decisions SET reward = new.reward, rewarded = new.rewarded FROM ({rows}) "
+        "AS new (reward, rewarded, number) WHERE decisions.number = new.number"
+    )
+
+    def fetch(self, query: str, kind: str, values: Sequence[Any], lock: str = "") -> list[Any]:
+        """Return the rows whose key is one of ``values``."""
+        if not values:
+            return []
+        text = f"{query.format(keys=f'= ANY(%b::{kind}[])')} {lock}"
+        self.cursor.execute(text, (list(values),), binary=True)
+        return list(self.cursor.fetchall())
+
+    def change(self, statement: str, kinds: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Execute the statement for all rows."""
+        if rows:
+            arrays = ", ".join(f"%b::{kind}[]" for kind in kinds.split())
+            text = statement.format(rows=f"SELECT * FROM unnest({arrays})")
+            self.cursor.execute(text, [list(column) for column in zip(*rows, strict=True)])
