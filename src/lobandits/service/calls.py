@@ -223,8 +223,8 @@ def new_ids(count: int) -> list[bytes]:
     bits[:, :6] = np.frombuffer(stamp, np.uint8)
     bits[:, 6] = 0x70 | (bits[:, 6] & 0x0F)
     bits[:, 8] = 0x80 | (bits[:, 8] & 0x3F)
-    raw = bits.tobytes()
-    return [raw[i : i + 16] for i in range(0, len(raw), 16)]
+    ids: list[bytes] = bits.view("V16")[:, 0].tolist()
+    return ids
 
 
 def new_id() -> str:

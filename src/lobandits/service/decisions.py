@@ -25,7 +25,6 @@ from lobandits.service.errors import (
     RewardConflictError,
     StoreUnavailableError,
     UnknownDecisionError,
-    UnknownUserError,
 )
 from lobandits.service.export import LogRow, log_rows
 from lobandits.service.model import CurrentModel, encoded
@@ -44,7 +43,7 @@ class DecisionService:
 
     A decision is that of ``policy.choose`` (of ``policy.only(allowed).choose``) on the user's
     counts and sums in the store. A call returns after its commit. Calls of many threads share
-    commits, so a service is the faster the more threads use it; make one per process.
+    commits; make one service per process.
 
     Parameters
     ----------
@@ -70,12 +69,8 @@ class DecisionService:
     >>> decision = service.decide("ada")
     >>> decision.arm, decision.probability
     ('coffee', 0.5)
-    >>> service.record(decision.id, 1.0)
-    'recorded'
-    >>> service.record(decision.id, 1.0)
-    'already recorded'
-    >>> service.decide("ada").arm
-    'tea'
+    >>> service.record(decision.id, 1.0), service.record(decision.id, 1.0)
+    ('recorded', 'already recorded')
     >>> service.close(); folder.cleanup()
     """
 
@@ -173,18 +168,17 @@ class DecisionService:
         return status
 
     def record_many(self, rewards: Iterable[tuple[str, float] | Mapping[str, Any]]) -> list[str]:
-        """Count many rewards in one transaction, and return the status of each.
+        """Count many rewards, pairs or mappings, in one transaction; return the status of each.
 
-        A reward is a pair (decision, reward) or a mapping with both. The status is "recorded",
-        "already recorded", "unknown decision", "conflict" or "expired".
+        It is "recorded", "already recorded", "unknown decision", "conflict" or "expired".
         """
         return self._submit(RewardCall(rewards))
 
     def run(self, calls: list[Call[Any]]) -> None:
         """Run calls in one transaction; each is finished or failed after the commit.
 
-        For servers with a queue of their own: make a `DecisionCall` or `RewardCall` (which checks
-        it), run many together in one thread, and ask each for its ``result()``.
+        For servers with a queue of their own: make each `DecisionCall` or `RewardCall`, run many
+        together in one thread, and ask each for its ``result()``.
         """
         try:
             self._current.follow()
@@ -196,9 +190,7 @@ class DecisionService:
             raise
 
     def user(self, user: str) -> dict[str, Any]:
-        """Return a user's plays and mean reward of every arm.
-
-        Arms of earlier models are there if they have been played.
+        """Return a user's plays and mean reward of every arm; of earlier models', if played.
 
         Raises
         ------
@@ -214,10 +206,7 @@ class DecisionService:
         return report | reports.explanation(self._current.model, statistics)
 
     def forget(self, user: str) -> int:
-        """Delete a user's statistics and decisions; return how many decisions.
-
-        Rewards of these decisions are unknown from then on.
-        """
+        """Delete a user's statistics and decisions; return how many decisions."""
         return forget(self.store, check_user(user))
 
     def log(self, after: int = 0, page: int = 10_000) -> Iterator[LogRow]:
@@ -298,8 +287,6 @@ class DecisionService:
     def _statistics(self, user: str) -> dict[int, tuple[int, float]]:
         found = user_statistics(self.store, check_user(user))
         self._current.follow()
-        if found is None:
-            raise UnknownUserError(f"no decision was made for the user {user!r:.80}")
         return found
 
 

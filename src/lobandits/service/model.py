@@ -16,8 +16,8 @@ from lobandits.orders.arms import arm_index
 from lobandits.policies import Policy, State, policy_from_dict
 from lobandits.service.calls import MOST_ALLOWED, MOST_CHARACTERS
 from lobandits.service.errors import UnknownArmError
-from lobandits.service.store.store import Store, StoredModel
-from lobandits.service.store.transaction import StoredStatistics
+from lobandits.service.store.databases import StoredStatistics
+from lobandits.service.store.store import Store
 
 POLL_SECONDS = 1.0
 RESTRICTIONS = 256  # restricted policies kept per model
@@ -44,9 +44,11 @@ class Table(NamedTuple):
 class Model:
     """A version of the policy that is served; its name is the version and a part of its hash."""
 
-    def __init__(self, stored: StoredModel, arms: Mapping[str, int]) -> None:
-        self.version, self.name = stored.version, stored.name
-        self.policy = policy_from_dict(json.loads(stored.policy))
+    def __init__(self, store: Store, version: int) -> None:
+        arms = store.arms()
+        self.version = version
+        self.name, text = store.model(version)
+        self.policy = policy_from_dict(json.loads(text))
         self.ids = [arms[name] for name in self.policy.arms]
         self.column = np.full(max(arms.values()) + 1, -1)
         self.column[self.ids] = np.arange(len(self.ids))
@@ -154,7 +156,7 @@ class CurrentModel:
     def model_name(self, version: int) -> str:
         """Return the name of any model that ever was."""
         if version not in self._models:
-            self._models[version] = self._store.model(version).name
+            self._models[version], _ = self._store.model(version)
         return self._models[version]
 
     def _put(self, policy: Policy) -> None:
@@ -162,7 +164,7 @@ class CurrentModel:
         self._store.put_model(text, content, policy.arms)
 
     def _load(self, version: int) -> Model:
-        model = Model(self._store.model(version), self._store.arms())
+        model = Model(self._store, version)
         policy = model.policy
         self._models[version] = model.name
         self._arms.update(zip(model.ids, policy.arms, strict=True))

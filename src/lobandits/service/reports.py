@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lobandits._checks import FloatArray
+from lobandits._checks import FloatArray, IntArray
 from lobandits.orders import LatentOrders
 from lobandits.policies import MTS, OrderPolicy, Policy, State
 from lobandits.policies.mts import log_posterior
@@ -104,7 +104,8 @@ def activity(store: Store, model: Model, now: int, minutes: int, sample: int) ->
     first = last - minutes + 1
     found = [row for row in read_activity(store, first) if row[0] <= last]
     arms = list(dict.fromkeys([*model.policy.arms, *(row[1] for row in found)]))
-    decisions, rewards, totals = np.zeros((3, len(arms), minutes))
+    decisions, rewards = np.zeros((2, len(arms), minutes), np.int64)
+    totals = np.zeros((len(arms), minutes))
     for minute, arm, *sums in found:
         cell = arms.index(arm), minute - first
         decisions[cell], rewards[cell], totals[cell] = sums
@@ -113,12 +114,12 @@ def activity(store: Store, model: Model, now: int, minutes: int, sample: int) ->
     return {
         "model": model.name,
         "minutes": [time.isoformat() for time in times],
-        "decisions": _whole(decisions.sum(axis=0)),
-        "rewards": _whole(rewards.sum(axis=0)),
+        "decisions": decisions.sum(axis=0).tolist(),
+        "rewards": rewards.sum(axis=0).tolist(),
         "arms": {
             arm: {
-                "decisions": _whole(decisions[i]),
-                "rewards": _whole(rewards[i]),
+                "decisions": decisions[i].tolist(),
+                "rewards": rewards[i].tolist(),
                 "share": shares[i],
                 "mean": means[i],
             }
@@ -145,12 +146,7 @@ def certainty(store: Store, model: Model, sample: int) -> dict[str, Any]:
     return {"of": of, "users": len(users), "chances": chances}
 
 
-def _whole(numbers: FloatArray) -> list[int]:
-    counts: list[int] = numbers.astype(np.int64).tolist()
-    return counts
-
-
-def _ratios(parts: FloatArray, wholes: FloatArray) -> list[list[float | None]]:
+def _ratios(parts: FloatArray | IntArray, wholes: IntArray) -> list[list[float | None]]:
     """Return parts / wholes, None where the whole is 0."""
     safe = np.where(wholes > 0, wholes, np.nan)
     return [[None if math.isnan(x) else x for x in row] for row in (parts / safe).tolist()]

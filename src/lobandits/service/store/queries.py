@@ -5,9 +5,10 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, delete, func, select, text
 
+from lobandits.service.errors import UnknownUserError
 from lobandits.service.store import tables
+from lobandits.service.store.databases import StoredStatistics
 from lobandits.service.store.store import Store
-from lobandits.service.store.transaction import StoredStatistics
 
 PAGE = 2000
 SETTLED = 60_000_000  # microseconds after which no decision of that time is still being written
@@ -18,8 +19,8 @@ RAISE_MARK = text(
 )
 
 
-def user_statistics(store: Store, user: str) -> dict[int, tuple[int, float]] | None:
-    """Return (plays, total) of a user by the arm's number; None if there is no such user."""
+def user_statistics(store: Store, user: str) -> dict[int, tuple[int, float]]:
+    """Return (plays, total) of a user by the arm's number, or raise `UnknownUserError`."""
     users, cells = tables.users.c, tables.statistics.c
     query = (
         select(cells.arm_id, cells.plays, cells.total)
@@ -27,8 +28,9 @@ def user_statistics(store: Store, user: str) -> dict[int, tuple[int, float]] | N
         .where(users.name == user)
     )
     rows = store.rows(query)
-    played = {arm: (plays, total) for arm, plays, total in rows if arm is not None}
-    return played if rows else None
+    if not rows:
+        raise UnknownUserError(f"no decision was made for the user {user!r:.80}")
+    return {arm: (plays, total) for arm, plays, total in rows if arm is not None}
 
 
 def recent_statistics(store: Store, decisions: int) -> tuple[list[int], StoredStatistics]:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from sqlalchemy import Connection, Executable, func, insert, select
 from sqlalchemy.exc import DBAPIError
@@ -12,26 +12,12 @@ from sqlalchemy.exc import TimeoutError as NoConnectionError
 from lobandits.errors import LobInputError
 from lobandits.service.errors import StoreUnavailableError
 from lobandits.service.store import tables
-from lobandits.service.store.engine import WRITE, make_engine
-from lobandits.service.store.transaction import PostgresTransaction, SqliteTransaction, Transaction
+from lobandits.service.store.databases import TRANSACTIONS, WRITE, make_engine
 
 PAUSES = (0.0, 0.05, 0.2)  # seconds before each further try; SQLite itself waits while busy
 TOO_LONG = ("57014", "55P03")  # PostgreSQL's codes: a statement, or the wait for a lock
 
 T = TypeVar("T")
-
-
-class StoredModel(NamedTuple):
-    """A model: a policy as JSON, and the hash of that text."""
-
-    version: int
-    hash: str
-    policy: str
-
-    @property
-    def name(self) -> str:
-        """How decisions name the model."""
-        return f"{self.version}-{self.hash[:8]}"
 
 
 class Store:
@@ -44,9 +30,9 @@ class Store:
     def __init__(self, url: str) -> None:
         self.engine = make_engine(url)
         self.url = self.engine.url.render_as_string(hide_password=True)
-        sqlite, driver = self.engine.dialect.name == "sqlite", self.engine.dialect.loaded_dbapi
-        self.transaction: type[Transaction] = SqliteTransaction if sqlite else PostgresTransaction
-        self._pauses = () if sqlite else PAUSES
+        name, driver = self.engine.dialect.name, self.engine.dialect.loaded_dbapi
+        self.transaction = TRANSACTIONS[name]
+        self._pauses = () if name == "sqlite" else PAUSES
         self._race: type[Exception] = driver.IntegrityError
         self._lost = (driver.OperationalError, driver.InterfaceError)
         try:
@@ -124,11 +110,12 @@ class Store:
         """Return the version of the newest model, 0 if there is none."""
         return self.value(select(func.max(tables.models.c.version))) or 0
 
-    def model(self, version: int) -> StoredModel:
-        """Return one model."""
+    def model(self, version: int) -> tuple[str, str]:
+        """Return a model's name, and its policy as JSON."""
         columns = tables.models.c
-        query = select(columns.version, columns.hash, columns.policy)
-        return StoredModel._make(self.rows(query.where(columns.version == version))[0])
+        query = select(columns.hash, columns.policy).where(columns.version == version)
+        ((content, policy),) = self.rows(query)
+        return f"{version}-{content[:8]}", policy
 
     def has_model(self, content: str) -> bool:
         """Whether a policy with that hash is, or once was, the newest model."""
