@@ -13,8 +13,7 @@ import lobandits as lob
 from lobandits.errors import LobInputError
 from lobandits.service import DecisionService, Store, open_store
 from lobandits.service.errors import StoreUnavailableError
-from lobandits.service.store import databases, tables
-from lobandits.service.store.store import PAUSES
+from lobandits.service.store import PAUSES, databases, tables
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from lobandits.service.queue import MOST_ITEMS, GroupCommit
 from lobandits.service.store import databases
 
 
-def together(count: int, work: Callable[[int], None]) -> None:
+def together(count: int, work: Callable[[int], object]) -> None:
     """Run ``work(0)``, ``work(1)``, ... in threads, and raise what one of them raised."""
     failed: list[BaseException] = []
 

@@ -33,7 +33,7 @@ except ImportError as error:
 from lobandits.service.calls import Decision, DecisionCall, RewardCall, new_id
 from lobandits.service.decisions import DecisionService
 from lobandits.service.export import LogRow
-from lobandits.service.store.store import Store, open_store
+from lobandits.service.store import Store, open_store
 
 __all__ = [
     "Decision",

@@ -218,12 +218,11 @@ def _allowed(allowed: Any) -> tuple[str, ...] | None:
 
 def new_ids(count: int) -> list[bytes]:
     """Return fresh ids: 48 bits of milliseconds, then 74 random bits (UUID version 7)."""
-    bits = np.frombuffer(os.urandom(16 * count), np.uint8).reshape(count, 16).copy()
-    stamp = (time.time_ns() // 1_000_000).to_bytes(6, "big")
-    bits[:, :6] = np.frombuffer(stamp, np.uint8)
-    bits[:, 6] = 0x70 | (bits[:, 6] & 0x0F)
-    bits[:, 8] = 0x80 | (bits[:, 8] & 0x3F)
-    ids: list[bytes] = bits.view("V16")[:, 0].tolist()
+    stamp = time.time_ns() // 1_000_000
+    noise = np.frombuffer(os.urandom(16 * count), np.uint64).reshape(count, 2)
+    noise = noise & np.array([0xFFF, 2**62 - 1], np.uint64)
+    fixed = np.array([stamp << 16 | 7 << 12, 2 << 62], np.uint64)  # 7: version, 2: variant
+    ids: list[bytes] = (noise | fixed).astype(">u8").view("V16")[:, 0].tolist()
     return ids
 
 

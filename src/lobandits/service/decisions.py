@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -29,11 +29,8 @@ from lobandits.service.errors import (
 from lobandits.service.export import LogRow, log_rows
 from lobandits.service.model import CurrentModel, encoded
 from lobandits.service.queue import GroupCommit
-from lobandits.service.store.queries import drop_activity, forget, overdue, user_statistics
-from lobandits.service.store.store import Store, open_store
+from lobandits.service.store import Store, open_store, queries
 from lobandits.service.work import CONFLICT, EXPIRED, RECORDED, UNKNOWN, Work, microseconds
-
-T = TypeVar("T")
 
 KEEP_MINUTES = 30 * 24 * 60
 
@@ -139,7 +136,7 @@ class DecisionService:
         A request is a user's name, or a mapping with ``user`` and perhaps ``allowed`` and ``id``.
         A user who comes twice is decided for twice on the same statistics.
         """
-        return self._submit(DecisionCall(requests))
+        return self._group.submit(DecisionCall(requests))
 
     def record(self, decision: str, reward: float) -> str:
         """Count the reward of a decision; return "recorded", or "already recorded".
@@ -172,7 +169,7 @@ class DecisionService:
 
         It is "recorded", "already recorded", "unknown decision", "conflict" or "expired".
         """
-        return self._submit(RewardCall(rewards))
+        return self._group.submit(RewardCall(rewards))
 
     def run(self, calls: list[Call[Any]]) -> None:
         """Run calls in one transaction; each is finished or failed after the commit.
@@ -190,7 +187,7 @@ class DecisionService:
             raise
 
     def user(self, user: str) -> dict[str, Any]:
-        """Return a user's plays and mean reward of every arm; of earlier models', if played.
+        """Return a user's plays and mean reward of every arm, also of earlier models if played.
 
         Raises
         ------
@@ -207,7 +204,7 @@ class DecisionService:
 
     def forget(self, user: str) -> int:
         """Delete a user's statistics and decisions; return how many decisions."""
-        return forget(self.store, check_user(user))
+        return queries.forget(self.store, check_user(user))
 
     def log(self, after: int = 0, page: int = 10_000) -> Iterator[LogRow]:
         """Yield the decisions numbered above ``after``, in the order in which they were stored.
@@ -237,14 +234,14 @@ class DecisionService:
         refused as expired. Also forgets the activity of minutes more than 30 days ago.
         """
         now = microseconds()
-        drop_activity(self.store, now // 60_000_000 - KEEP_MINUTES)
+        queries.drop_activity(self.store, now // 60_000_000 - KEEP_MINUTES)
         if self.reward_wait is None:
             return 0
         late = now - int(self.reward_wait * 1e6)
         given = 0
-        for ids in overdue(self.store, late):
+        for ids in queries.overdue(self.store, late):
             call = RewardCall([(key.hex(), self.default_reward) for key in ids], default=True)
-            given += self._submit(call).count(RECORDED)
+            given += self._group.submit(call).count(RECORDED)
         return given
 
     def activity(self, minutes: int = 60, sample: int = 200) -> dict[str, Any]:
@@ -280,12 +277,8 @@ class DecisionService:
     def __repr__(self) -> str:
         return f"DecisionService({self.policy!r}, {self.store.url!r})"
 
-    def _submit(self, call: Call[T]) -> T:
-        self._group.submit(call)
-        return call.result()
-
     def _statistics(self, user: str) -> dict[int, tuple[int, float]]:
-        found = user_statistics(self.store, check_user(user))
+        found = queries.user_statistics(self.store, check_user(user))
         self._current.follow()
         return found
 

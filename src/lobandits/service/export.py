@@ -1,8 +1,4 @@
-"""The log of decisions, and its export as NDJSON or Parquet, written while it is read.
-
-The columns of `Open Bandit Pipeline <https://github.com/st-tech/zr-obp>`_ are ``action`` (the
-arm as a number), ``reward`` and ``pscore`` (the probability that the arm had when it was chosen).
-"""
+"""The log of decisions, and its export as NDJSON or Parquet, written while it is read."""
 
 import io
 import json
@@ -12,8 +8,8 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from lobandits.service.model import CurrentModel
+from lobandits.service.store import Store
 from lobandits.service.store.queries import read_log
-from lobandits.service.store.store import Store
 
 
 class LogRow(NamedTuple):
@@ -32,7 +28,8 @@ class LogRow(NamedTuple):
     reward_time : datetime or None
         When the reward was reported; None also if it is the default reward.
     action, pscore
-        The arm as a number from 0, and the probability, as Open Bandit Pipeline names them.
+        The arm as a number from 0, and the probability, as `Open Bandit Pipeline
+        <https://github.com/st-tech/zr-obp>`_ names them.
     """
 
     number: int
@@ -67,7 +64,7 @@ def log_rows(store: Store, current: CurrentModel, after: int, page: int) -> Iter
             yield LogRow(
                 number=row.number,
                 id=row.id.hex(),
-                user=row.user,
+                user=row.user_name,
                 arm=row.arm,
                 probability=row.probability,
                 model=current.model_name(row.model),
@@ -87,15 +84,7 @@ def _date(microseconds: int) -> datetime:
 def export(rows: Iterable[LogRow], form: Format, columns: Columns = "log") -> Iterator[bytes]:
     r"""Yield the log in pieces that together are one file.
 
-    Parameters
-    ----------
-    rows
-        Decisions, as `DecisionService.log` returns them.
-    form
-        "ndjson" (one JSON object a line) or "parquet".
-    columns
-        "log" for all that is known, "obp" for the action, arm, reward and pscore of rewarded
-        decisions.
+    Its columns are all that is known, or for "obp" those `NAMES` of rewarded decisions.
 
     Examples
     --------

@@ -16,8 +16,8 @@ from lobandits.orders.arms import arm_index
 from lobandits.policies import Policy, State, policy_from_dict
 from lobandits.service.calls import MOST_ALLOWED, MOST_CHARACTERS
 from lobandits.service.errors import UnknownArmError
+from lobandits.service.store import Store
 from lobandits.service.store.databases import StoredStatistics
-from lobandits.service.store.store import Store
 
 POLL_SECONDS = 1.0
 RESTRICTIONS = 256  # restricted policies kept per model
@@ -175,14 +175,7 @@ class CurrentModel:
 
 
 def encoded(policy: Policy) -> tuple[str, str]:
-    """Return a policy as JSON, and the hash of that text.
-
-    Raises
-    ------
-    LobInputError
-        If the policy cannot be served: it needs more than counts and sums, is made for
-        particular users, or has an arm that cannot be stored.
-    """
+    """Return a policy as JSON, and the hash of that text; refuse what cannot be served."""
     if not isinstance(policy, Policy):
         raise LobInputError(f"a service needs a policy, got {policy!r:.80}")
     if policy.n_users is not None:

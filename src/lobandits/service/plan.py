@@ -16,7 +16,7 @@ from lobandits.service.metrics import FOLDER
 from lobandits.service.model import encoded
 from lobandits.service.server import listen, serve
 from lobandits.service.settings import Settings
-from lobandits.service.store.store import open_store
+from lobandits.service.store import open_store
 from lobandits.service.workers import Workers
 
 

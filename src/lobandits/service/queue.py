@@ -34,8 +34,8 @@ class GroupCommit:
         self._waiting: deque[Call[Any]] = deque()
         self._busy = False
 
-    def submit(self, call: Call[Any]) -> None:
-        """Return when the call is done."""
+    def submit(self, call: Call[T]) -> T:
+        """Return the outcome of a call, or raise the error that it is."""
         with self._lock:
             self._waiting.append(call)
             leads = not self._busy
@@ -44,6 +44,7 @@ class GroupCommit:
             call.wait()
         if not call.done:
             self._lead(call)
+        return call.result()
 
     def _lead(self, mine: Call[Any]) -> None:
         with self._lock:

@@ -13,8 +13,8 @@ from lobandits.policies import MTS, OrderPolicy, Policy, State
 from lobandits.policies.mts import log_posterior
 from lobandits.projection import projection_losses
 from lobandits.service.model import CurrentModel, Model, state_of
+from lobandits.service.store import Store
 from lobandits.service.store.queries import read_activity, recent_statistics
-from lobandits.service.store.store import Store
 
 if TYPE_CHECKING:
     from lobandits.service.decisions import DecisionService

@@ -11,8 +11,8 @@ from lobandits.errors import LobError
 from lobandits.service.calls import Call, Decision, DecisionCall, RewardCall, new_ids
 from lobandits.service.errors import IdConflictError
 from lobandits.service.model import CurrentModel, Key
+from lobandits.service.store import Store
 from lobandits.service.store.databases import StoredDecision, Transaction
-from lobandits.service.store.store import Store
 
 RECORDED, ALREADY = "recorded", "already recorded"
 UNKNOWN, CONFLICT, EXPIRED = "unknown decision", "conflict", "expired"
