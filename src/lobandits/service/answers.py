@@ -48,15 +48,12 @@ class BodyLimit:
 
     async def _read(self, receive: Receive) -> Message | None:
         """Return the whole body as one message, or None if it is too large."""
-        message = await receive()
-        if not message.get("more_body") and len(message.get("body", b"")) <= self.most:
-            return message
         body, size = bytearray(), 0
-        while message["type"] == "http.request":
-            size += len(message["body"])
+        while (message := await receive())["type"] == "http.request":
+            part = message.get("body", b"")
+            size += len(part)
             if size <= self.most:
-                body += message["body"]
+                body += part
             if not message.get("more_body") or size > PATIENCE * self.most:
                 return None if size > self.most else {"type": "http.request", "body": bytes(body)}
-            message = await receive()
         return message  # the client went away

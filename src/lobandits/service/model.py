@@ -50,7 +50,7 @@ class Model:
         self.name, text = store.model(version)
         self.policy = policy_from_dict(json.loads(text))
         self.ids = [arms[name] for name in self.policy.arms]
-        self.column = np.full(max(arms.values()) + 1, -1)
+        self.column = np.full(max(arms.values()) + 2, -1)  # the last one is of all later arms
         self.column[self.ids] = np.arange(len(self.ids))
         self._places = {name: place for place, name in enumerate(self.policy.arms)}
         self.restricted = lru_cache(RESTRICTIONS)(self._restrict)
@@ -80,9 +80,8 @@ class Model:
         order = np.argsort(numbers)
         counts = np.zeros((len(numbers), len(self.ids)), np.int64)
         sums = np.zeros(counts.shape)
-        known = stored.arms < len(self.column)
-        columns = self.column[np.where(known, stored.arms, 0)]
-        kept = known & (columns >= 0)
+        columns = self.column.take(stored.arms, mode="clip")
+        kept = columns >= 0
         rows = order[np.searchsorted(numbers, stored.users[kept], sorter=order)]
         counts[rows, columns[kept]] = stored.plays[kept]
         sums[rows, columns[kept]] = stored.totals[kept]

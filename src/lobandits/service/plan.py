@@ -41,10 +41,9 @@ class Plan:
         So a server that starts again does not undo what ``lob model put`` did meanwhile.
         """
         content = "" if policy is None else encoded(policy)[1]
-        if policy is not None:
-            with closing(open_store(self.store)) as store:
-                policy = None if store.has_model(content) else policy
-        with self.service(policy) as service:
+        with closing(open_store(self.store)) as store:
+            known = store.has_model(content)
+        with self.service(None if known else policy) as service:
             if not service.model.endswith(content[:8]):
                 fields = {"model": service.model}
                 LOG.warning("a newer model was put after these orders", extra={"fields": fields})

@@ -65,7 +65,8 @@ class Work:
 
     def run(self, store: Store) -> None:
         """Do the work, and set the outcomes of the calls after its commit."""
-        for call, outcome in store.write(lambda c: self._do(store.transaction(c))):
+        outcomes = store.write(lambda connection: self._do(store.transaction(connection)))
+        for call, outcome in outcomes:
             if isinstance(outcome, Exception):
                 call.fail(outcome)
             else:

@@ -131,13 +131,7 @@ STEPS: tuple[Callable[[Connection], None], ...] = (_create_decisions, _create_ac
 
 
 def migrate(connection: Connection) -> None:
-    """Bring the store up to date in the caller's transaction.
-
-    Raises
-    ------
-    LobInputError
-        If a newer lobandits has written the store.
-    """
+    """Bring the store up to date in the caller's transaction; refuse one of a newer lobandits."""
     if connection.dialect.name == "postgresql":  # one process at a time, however long it takes
         connection.execute(text("SET LOCAL statement_timeout = 0"))
         connection.execute(text("SET LOCAL lock_timeout = 0"))
