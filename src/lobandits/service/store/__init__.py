@@ -95,8 +95,9 @@ class Store:
 
     def _raise(self, error: Exception) -> NoReturn:
         if isinstance(_driver_error(error), (*self._lost, NoConnectionError)):
-            message = "the store is not available or too busy; try again later"
-            raise StoreUnavailableError(message) from error
+            raise StoreUnavailableError(
+                "the store is not available or too busy; try again later"
+            ) from error
         raise error
 
     def newest_version(self) -> int:

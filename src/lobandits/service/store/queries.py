@@ -101,7 +101,7 @@ def forget(store: Store, user: str) -> int:
     lock = who if sqlite else f"{who} FOR UPDATE"
     with store.read() as connection:
         number = connection.scalar(text(who), {"name": user})
-        old, last = _scan(connection, number) if sqlite else ([], 0)
+        old, last = _scan(connection, number) if sqlite and number else ([], 0)
 
     def work(connection: Connection) -> int:
         if connection.scalar(text(lock), {"name": user}) != number:
@@ -120,7 +120,7 @@ def forget(store: Store, user: str) -> int:
     return 0 if number is None else store.write(work)
 
 
-def _scan(connection: Connection, user: int | None) -> tuple[list[dict[str, int]], int]:
+def _scan(connection: Connection, user: int) -> tuple[list[dict[str, int]], int]:
     """Return the numbers of the user's decisions up to some number, and that number.
 
     SQLite has no index of users' decisions, so that decisions are quick. It is scanned before
