@@ -27,10 +27,10 @@ from starlette.middleware import Middleware
 from timing import show
 
 from lobandits.service import DecisionService
+from lobandits.service.answers import BodyLimit
 from lobandits.service.app import create_app
 from lobandits.service.auth import Guard
 from lobandits.service.calls import Call, Decision, DecisionCall
-from lobandits.service.limits import BodyLimit
 from lobandits.service.load import LoadReport, load_test
 from lobandits.service.logs import start_logging
 from lobandits.service.metrics import Metrics

@@ -11,8 +11,9 @@ from tests.service.conftest import MakeService
 
 import lobandits as lob
 from lobandits.errors import LobError, LobInputError
-from lobandits.service import DecisionCall, DecisionService, RewardCall, expiry, new_id
+from lobandits.service import DecisionCall, DecisionService, RewardCall, new_id
 from lobandits.service import errors as er
+from lobandits.service.store.queries import SETTLED, overdue
 from lobandits.service.work import microseconds
 
 ODD_USERS = [
@@ -292,11 +293,11 @@ def test_many_decisions_expire(make_service: MakeService, policy: lob.LobTS) -> 
 
 def test_an_interrupted_search_for_late_rewards_goes_on(service: DecisionService) -> None:
     service.decide_many([f"u{i}" for i in range(4500)])
-    later = microseconds() + 2 * expiry.SETTLED
-    first = islice(expiry.overdue(service.store, later), 2)
+    later = microseconds() + 2 * SETTLED
+    first = islice(overdue(service.store, later), 2)
     assert [len(page) for page in first] == [2000, 2000]
-    assert [len(page) for page in expiry.overdue(service.store, later)] == [2000, 500]
-    assert not list(expiry.overdue(service.store, later))
+    assert [len(page) for page in overdue(service.store, later)] == [2000, 500]
+    assert not list(overdue(service.store, later))
 
 
 @pytest.mark.parametrize("name", sorted(set(lob.POLICIES) - {"mucb"}))

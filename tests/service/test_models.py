@@ -9,8 +9,9 @@ from tests.service.conftest import MakeService
 
 import lobandits as lob
 from lobandits.errors import LobInputError
-from lobandits.service import DecisionService, current
+from lobandits.service import DecisionService
 from lobandits.service import errors as er
+from lobandits.service import model as module
 from lobandits.service.store import tables
 
 
@@ -54,12 +55,12 @@ def test_the_same_policy_is_the_same_model(make_service: MakeService, policy: lo
 def test_others_follow_without_being_told(
     make_service: MakeService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(current, "POLL_SECONDS", NEVER)
+    monkeypatch.setattr(module, "POLL_SECONDS", NEVER)
     one, two = make_service(ucb("a", "b")), make_service()
     assert two.model == one.model
     one.put_model(ucb("c"))
     assert two.decide("u").arm in "ab"
-    monkeypatch.setattr(current, "POLL_SECONDS", -1.0)
+    monkeypatch.setattr(module, "POLL_SECONDS", -1.0)
     decision = two.decide("u")
     assert (decision.arm, decision.model) == ("c", one.model)
     assert two.record(decision.id, 1.0) == "recorded"
@@ -70,7 +71,7 @@ def test_others_follow_without_being_told(
 def test_those_who_only_ask_follow_too(
     make_service: MakeService, monkeypatch: pytest.MonkeyPatch, ask: str
 ) -> None:
-    monkeypatch.setattr(current, "POLL_SECONDS", -1.0)
+    monkeypatch.setattr(module, "POLL_SECONDS", -1.0)
     one, two = make_service(ucb("a")), make_service()
     one.put_model(ucb("b"))
     getattr(two, ask)()
@@ -80,7 +81,7 @@ def test_those_who_only_ask_follow_too(
 def test_a_stored_decision_of_a_model_not_seen_yet(
     make_service: MakeService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(current, "POLL_SECONDS", NEVER)
+    monkeypatch.setattr(module, "POLL_SECONDS", NEVER)
     one, two = make_service(ucb("a", "b")), make_service()
     one.put_model(ucb("z"))
     decision = one.decide("u")
@@ -105,7 +106,7 @@ def test_a_model_that_cannot_be_read_is_not_followed(
     with two.store.engine.begin() as connection:
         wrong = tables.models.c.version == 2
         connection.execute(update(tables.models).where(wrong).values(policy='{"policy": "new"}'))
-    monkeypatch.setattr(current, "POLL_SECONDS", -1.0)
+    monkeypatch.setattr(module, "POLL_SECONDS", -1.0)
     with caplog.at_level(logging.ERROR):
         assert one.decide("u").arm == "a"
     assert "unknown policy 'new'" in caplog.text

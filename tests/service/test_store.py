@@ -13,7 +13,7 @@ import lobandits as lob
 from lobandits.errors import LobInputError
 from lobandits.service import DecisionService, Store, open_store
 from lobandits.service.errors import StoreUnavailableError
-from lobandits.service.store import access, engine, tables
+from lobandits.service.store import PAUSES, databases, tables
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_many_may_open_an_empty_store_at_once(store_url: str) -> None:
 def test_a_locked_sqlite_is_unavailable_for_a_while(
     tmp_path: Path, policy: lob.LobTS, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(databases, "BUSY_SECONDS", 0.05)
     path = tmp_path / "lob.db"
     with DecisionService(policy, f"sqlite:///{path}") as service:
         decision = service.decide("a")
@@ -156,7 +156,7 @@ def test_postgresql_stopped_and_started(postgres: Postgres, policy: lob.LobTS) -
 def test_connections_to_postgresql_are_bounded(
     postgres: Postgres, policy: lob.LobTS, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(databases, "BUSY_SECONDS", 0.05)
     with DecisionService(policy, postgres.new_url()) as service, ExitStack() as held:
         for _ in range(10):
             held.enter_context(service.store.read())
@@ -171,7 +171,7 @@ def test_a_lost_commit_is_tried_again_and_counts_once(
 ) -> None:
     """The connection dies after the commit, before its answer."""
     service = make_service(policy)
-    monkeypatch.setattr(service.store, "_pauses", access.PAUSES)
+    monkeypatch.setattr(service.store, "_pauses", PAUSES)
     lost = service.store._lost[0]
     once = [True]
     commit = service.store.engine.dialect.do_commit

@@ -30,10 +30,9 @@ try:
 except ImportError as error:
     raise ImportError("a service needs more packages: pip install 'lobandits[service]'") from error
 
-from lobandits.service.calls import Decision, DecisionCall, RewardCall
-from lobandits.service.checks import new_id
+from lobandits.service.calls import Decision, DecisionCall, RewardCall, new_id
 from lobandits.service.decisions import DecisionService
-from lobandits.service.log import LogRow
+from lobandits.service.export import LogRow
 from lobandits.service.store import Store, open_store
 
 __all__ = [

@@ -9,10 +9,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
 
 import lobandits
+from lobandits.service.answers import BodyLimit
 from lobandits.service.auth import Guard
 from lobandits.service.decisions import DecisionService
 from lobandits.service.failures import add_failures
-from lobandits.service.limits import BodyLimit
 from lobandits.service.logs import LOG
 from lobandits.service.metrics import Metrics
 from lobandits.service.openapi import DESCRIPTION, TAGS

@@ -1,13 +1,22 @@
-"""Calls: checked requests that wait for their transaction, and their outcomes."""
+"""Calls: requests, checked before anything is written, that wait for their transaction."""
 
+import math
+import os
+import re
+import time
 from collections.abc import Iterable
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import numpy as np
+
 from lobandits.errors import LobInputError
-from lobandits.service.checks import check_allowed, check_decision, check_id, check_reward
-from lobandits.service.checks import check_user as checked_user
-from lobandits.service.errors import UnknownDecisionError
+from lobandits.policies.rewards import LARGEST
+from lobandits.service.errors import InvalidRequestError, UnknownDecisionError
+
+MOST_CHARACTERS = 256
+MOST_ALLOWED = 10_000
+ID = re.compile(r"[0-9a-f]{32}")
 
 T = TypeVar("T")
 
@@ -92,7 +101,7 @@ class DecisionCall(Call[list[Decision]]):
     """Decisions that are made together, or not at all."""
 
     def __init__(self, requests: Iterable[Any]) -> None:
-        self.requests = [checked_request(request) for request in _listed("requests", requests)]
+        self.requests = [_request(request) for request in _listed("requests", requests)]
         super().__init__(len(self.requests))
 
 
@@ -103,22 +112,20 @@ class RewardCall(Call[list[str]]):
     """
 
     def __init__(self, rewards: Iterable[Any], default: bool = False) -> None:
-        self.rewards = [checked_reward(reward) for reward in _listed("rewards", rewards)]
+        self.rewards = [_reward(reward) for reward in _listed("rewards", rewards)]
         self.default = default
         super().__init__(len(self.rewards))
 
 
-def checked_request(request: Any) -> Request:
+def _request(request: Any) -> Request:
     """Return a request: a user's name, or a mapping with user, allowed and id."""
     if isinstance(request, str):
-        return Request(checked_user(request), None, None)
+        return Request(check_user(request), None, None)
     user, allowed, key = _fields(request, "request", "user", "allowed", "id")
-    return Request(
-        checked_user(user), check_allowed(allowed), None if key is None else check_id(key)
-    )
+    return Request(check_user(user), _allowed(allowed), None if key is None else _id(key))
 
 
-def checked_reward(reward: Any) -> Reward:
+def _reward(reward: Any) -> Reward:
     """Return a reward: a pair (decision, reward), or a mapping with both."""
     if isinstance(reward, tuple) and len(reward) == 2:
         decision, value = reward
@@ -141,3 +148,90 @@ def _listed(noun: str, items: Any) -> list[Any]:
     if isinstance(items, str | bytes | dict) or not isinstance(items, Iterable):
         raise LobInputError(f"{noun} must be a list, got {type(items).__name__}")
     return list(items)
+
+
+def check_user(user: Any) -> str:
+    """Return a user's name: any text of 1 to 256 characters without NUL."""
+    if not isinstance(user, str):
+        raise InvalidRequestError("user", f"a user must be a string, got {type(user).__name__}")
+    if not 1 <= len(user) <= MOST_CHARACTERS:
+        raise InvalidRequestError(
+            "user", f"a user must have 1 to {MOST_CHARACTERS} characters, got {len(user)}"
+        )
+    try:
+        user.encode()
+    except UnicodeEncodeError:
+        raise InvalidRequestError("user", "a user must be valid Unicode text") from None
+    if "\0" in user:
+        raise InvalidRequestError("user", "a user must not contain the character NUL")
+    return user
+
+
+def check_decision(value: Any) -> bytes:
+    """Return a decision's id as 16 bytes; what cannot be one is unknown."""
+    if not isinstance(value, str):
+        raise InvalidRequestError(
+            "decision", f"a decision is named by its id, got {type(value).__name__}"
+        )
+    if not ID.fullmatch(value):
+        raise UnknownDecisionError(f"unknown decision {value[:40]!r}")
+    return bytes.fromhex(value)
+
+
+def check_reward(reward: Any) -> float:
+    """Return a reward as a finite float of at most 1e40."""
+    if isinstance(reward, bool | str | bytes):
+        raise InvalidRequestError("reward", f"a reward must be a number, got {reward!r:.40}")
+    try:
+        value = float(reward)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidRequestError("reward", "a reward must be a finite number") from None
+    if not math.fabs(value) <= LARGEST:
+        raise InvalidRequestError(
+            "reward", f"a reward must be a finite number of at most {LARGEST:g}, got {value!r}"
+        )
+    return value
+
+
+def _id(value: Any) -> bytes:
+    if not isinstance(value, str) or not ID.fullmatch(value):
+        raise InvalidRequestError(
+            "id", "an id must be 32 hexadecimal digits in lower case, as new_id() makes them"
+        )
+    return bytes.fromhex(value)
+
+
+def _allowed(allowed: Any) -> tuple[str, ...] | None:
+    if allowed is None:
+        return None
+    if isinstance(allowed, str) or not isinstance(allowed, Iterable):
+        raise InvalidRequestError("allowed", "allowed must be a list of arms")
+    names = tuple(allowed)
+    if not names or len(names) > MOST_ALLOWED:
+        raise InvalidRequestError(
+            "allowed", f"allowed must name 1 to {MOST_ALLOWED} arms, got {len(names)}"
+        )
+    if not all(isinstance(name, str) for name in names):
+        raise InvalidRequestError("allowed", "allowed must name arms by strings")
+    return names
+
+
+def new_ids(count: int) -> list[bytes]:
+    """Return fresh ids: 48 bits of milliseconds, then 74 random bits (UUID version 7)."""
+    stamp = time.time_ns() // 1_000_000
+    noise = np.frombuffer(os.urandom(16 * count), np.uint64).reshape(count, 2)
+    noise = noise & np.array([0xFFF, 2**62 - 1], np.uint64)
+    fixed = np.array([stamp << 16 | 7 << 12, 2 << 62], np.uint64)  # 7: version, 2: variant
+    ids: list[bytes] = (noise | fixed).astype(">u8").view("V16")[:, 0].tolist()
+    return ids
+
+
+def new_id() -> str:
+    """Return a fresh id for a decision; a call that repeats it decides once.
+
+    Examples
+    --------
+    >>> len(new_id()), new_id() == new_id()
+    (32, False)
+    """
+    return new_ids(1)[0].hex()

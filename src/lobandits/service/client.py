@@ -12,10 +12,8 @@ import httpx
 from lobandits._checks import positive, whole
 from lobandits.errors import LobInputError
 from lobandits.policies import Policy
-from lobandits.service.calls import Decision
-from lobandits.service.checks import check_user, new_id
-from lobandits.service.errors import ServiceError, StoreUnavailableError
-from lobandits.service.remote import error_of
+from lobandits.service.calls import Decision, check_user, new_id
+from lobandits.service.errors import ServiceError, StoreUnavailableError, error_of
 
 AGAIN = frozenset((502, 503, 504))
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds

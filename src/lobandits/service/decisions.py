@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -11,26 +11,26 @@ from lobandits._checks import not_negative, whole
 from lobandits.errors import LobError
 from lobandits.policies import Policy
 from lobandits.service import reports
-from lobandits.service.calls import Call, Decision, DecisionCall, RewardCall
-from lobandits.service.checks import check_decision, check_reward, check_user
-from lobandits.service.current import CurrentModel
+from lobandits.service.calls import (
+    Call,
+    Decision,
+    DecisionCall,
+    RewardCall,
+    check_decision,
+    check_reward,
+    check_user,
+)
 from lobandits.service.errors import (
     DecisionExpiredError,
     RewardConflictError,
     StoreUnavailableError,
     UnknownDecisionError,
-    UnknownUserError,
 )
-from lobandits.service.expiry import overdue
-from lobandits.service.group import GroupCommit
-from lobandits.service.log import LogRow, log_rows
-from lobandits.service.model import encoded
-from lobandits.service.store.erasure import forget
-from lobandits.service.store.queries import drop_activity, user_statistics
-from lobandits.service.store.store import Store, open_store
-from lobandits.service.work import CONFLICT, EXPIRED, RECORDED, UNKNOWN, microseconds, work_on
-
-T = TypeVar("T")
+from lobandits.service.export import LogRow, log_rows
+from lobandits.service.model import CurrentModel, encoded
+from lobandits.service.queue import GroupCommit
+from lobandits.service.store import Store, open_store, queries
+from lobandits.service.work import CONFLICT, EXPIRED, RECORDED, UNKNOWN, Work, microseconds
 
 KEEP_MINUTES = 30 * 24 * 60
 
@@ -40,7 +40,7 @@ class DecisionService:
 
     A decision is that of ``policy.choose`` (of ``policy.only(allowed).choose``) on the user's
     counts and sums in the store. A call returns after its commit. Calls of many threads share
-    commits, so a service is the faster the more threads use it; make one per process.
+    commits; make one service per process.
 
     Parameters
     ----------
@@ -66,12 +66,8 @@ class DecisionService:
     >>> decision = service.decide("ada")
     >>> decision.arm, decision.probability
     ('coffee', 0.5)
-    >>> service.record(decision.id, 1.0)
-    'recorded'
-    >>> service.record(decision.id, 1.0)
-    'already recorded'
-    >>> service.decide("ada").arm
-    'tea'
+    >>> service.record(decision.id, 1.0), service.record(decision.id, 1.0)
+    ('recorded', 'already recorded')
     >>> service.close(); folder.cleanup()
     """
 
@@ -140,7 +136,7 @@ class DecisionService:
         A request is a user's name, or a mapping with ``user`` and perhaps ``allowed`` and ``id``.
         A user who comes twice is decided for twice on the same statistics.
         """
-        return self._submit(DecisionCall(requests))
+        return self._group.submit(DecisionCall(requests))
 
     def record(self, decision: str, reward: float) -> str:
         """Count the reward of a decision; return "recorded", or "already recorded".
@@ -169,23 +165,21 @@ class DecisionService:
         return status
 
     def record_many(self, rewards: Iterable[tuple[str, float] | Mapping[str, Any]]) -> list[str]:
-        """Count many rewards in one transaction, and return the status of each.
+        """Count many rewards, pairs or mappings, in one transaction; return the status of each.
 
-        A reward is a pair (decision, reward) or a mapping with both. The status is "recorded",
-        "already recorded", "unknown decision", "conflict" or "expired".
+        It is "recorded", "already recorded", "unknown decision", "conflict" or "expired".
         """
-        return self._submit(RewardCall(rewards))
+        return self._group.submit(RewardCall(rewards))
 
     def run(self, calls: list[Call[Any]]) -> None:
         """Run calls in one transaction; each is finished or failed after the commit.
 
-        For servers with a queue of their own: make a `DecisionCall` or `RewardCall` (which checks
-        it), run many together in one thread, and ask each for its ``result()``.
+        For servers with a queue of their own: make each `DecisionCall` or `RewardCall`, run many
+        together in one thread, and ask each for its ``result()``.
         """
         try:
             self._current.follow()
-            model, names = self._current.model, self._current.names
-            work_on(self.store, model, names, self._rng, self._writer, calls)
+            Work(self._current, self._rng, self._writer, calls).run(self.store)
         except Exception as error:
             _fail(calls, error)
         except BaseException:
@@ -193,9 +187,7 @@ class DecisionService:
             raise
 
     def user(self, user: str) -> dict[str, Any]:
-        """Return a user's plays and mean reward of every arm.
-
-        Arms of earlier models are there if they have been played.
+        """Return a user's plays and mean reward of every arm, also of earlier models if played.
 
         Raises
         ------
@@ -211,11 +203,8 @@ class DecisionService:
         return report | reports.explanation(self._current.model, statistics)
 
     def forget(self, user: str) -> int:
-        """Delete a user's statistics and decisions; return how many decisions.
-
-        Rewards of these decisions are unknown from then on.
-        """
-        return forget(self.store, check_user(user))
+        """Delete a user's statistics and decisions; return how many decisions."""
+        return queries.forget(self.store, check_user(user))
 
     def log(self, after: int = 0, page: int = 10_000) -> Iterator[LogRow]:
         """Yield the decisions numbered above ``after``, in the order in which they were stored.
@@ -224,7 +213,7 @@ class DecisionService:
         writers on PostgreSQL, a decision may become visible after one with a higher number, so
         continue an export after a row that was a minute old.
         """
-        return log_rows(self.store, self._current.names, after, page)
+        return log_rows(self.store, self._current, after, page)
 
     def put_model(self, policy: Policy) -> str:
         """Serve another policy from now on; return the name of its model.
@@ -245,14 +234,14 @@ class DecisionService:
         refused as expired. Also forgets the activity of minutes more than 30 days ago.
         """
         now = microseconds()
-        drop_activity(self.store, now // 60_000_000 - KEEP_MINUTES)
+        queries.drop_activity(self.store, now // 60_000_000 - KEEP_MINUTES)
         if self.reward_wait is None:
             return 0
         late = now - int(self.reward_wait * 1e6)
         given = 0
-        for ids in overdue(self.store, late):
+        for ids in queries.overdue(self.store, late):
             call = RewardCall([(key.hex(), self.default_reward) for key in ids], default=True)
-            given += self._submit(call).count(RECORDED)
+            given += self._group.submit(call).count(RECORDED)
         return given
 
     def activity(self, minutes: int = 60, sample: int = 200) -> dict[str, Any]:
@@ -288,15 +277,9 @@ class DecisionService:
     def __repr__(self) -> str:
         return f"DecisionService({self.policy!r}, {self.store.url!r})"
 
-    def _submit(self, call: Call[T]) -> T:
-        self._group.submit(call)
-        return call.result()
-
     def _statistics(self, user: str) -> dict[int, tuple[int, float]]:
-        found = user_statistics(self.store, check_user(user))
+        found = queries.user_statistics(self.store, check_user(user))
         self._current.follow()
-        if found is None:
-            raise UnknownUserError(f"no decision was made for the user {user!r:.80}")
         return found
 
 

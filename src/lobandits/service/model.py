@@ -1,62 +1,62 @@
-"""Models: a policy that is served, its arms' numbers in the store, and its restrictions."""
+"""Models: a policy that is served, how it decides, and how a newer one takes over."""
 
 import hashlib
 import json
-from collections.abc import Mapping
+import logging
+import time
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lobandits._checks import FloatArray, IntArray
-from lobandits.errors import LobInputError
+from lobandits.errors import LobError, LobInputError
 from lobandits.orders.arms import arm_index
 from lobandits.policies import Policy, State, policy_from_dict
-from lobandits.service.checks import MOST_CHARACTERS
+from lobandits.service.calls import MOST_ALLOWED, MOST_CHARACTERS
 from lobandits.service.errors import UnknownArmError
-from lobandits.service.store.store import StoredModel
+from lobandits.service.store import Store
+from lobandits.service.store.databases import StoredStatistics
 
+POLL_SECONDS = 1.0
 RESTRICTIONS = 256  # restricted policies kept per model
+
+Key = tuple[int, ...] | None  # allowed arms as places in the model, sorted; None for all arms
+
+logger = logging.getLogger(__name__)
 
 
 class Restriction(NamedTuple):
-    """A policy for some arms of a model."""
+    """A policy for some arms of a model, and the arms' places in the model."""
 
     policy: Policy
-    columns: IntArray  # the arms' places in the model
-    ids: list[int]  # their numbers in the store
+    columns: IntArray
+
+
+class Table(NamedTuple):
+    """Counts and sums of users, (n_users, n_arms) in the order of a model's arms."""
+
+    counts: IntArray
+    sums: FloatArray
 
 
 class Model:
-    """A version of the policy that is served.
+    """A version of the policy that is served; its name is the version and a part of its hash."""
 
-    Attributes
-    ----------
-    version : int
-        1 for the first model of a store, then counting.
-    name : str
-        The version, and the beginning of the policy's hash.
-    policy : Policy
-        What decides.
-    """
-
-    def __init__(self, stored: StoredModel, arms: Mapping[str, int]) -> None:
-        self.version, self.name = stored.version, stored.name
-        self.policy = policy_from_dict(json.loads(stored.policy))
+    def __init__(self, store: Store, version: int) -> None:
+        arms = store.arms()
+        self.version = version
+        self.name, text = store.model(version)
+        self.policy = policy_from_dict(json.loads(text))
         self.ids = [arms[name] for name in self.policy.arms]
-        self.column = np.full(max(arms.values()) + 1, -1)
+        self.column = np.full(max(arms.values()) + 2, -1)  # the last one is of all later arms
         self.column[self.ids] = np.arange(len(self.ids))
         self._places = {name: place for place, name in enumerate(self.policy.arms)}
-        self._restrictions = lru_cache(RESTRICTIONS)(self._make)
+        self.restricted = lru_cache(RESTRICTIONS)(self._restrict)
 
-    def key(self, allowed: tuple[str, ...] | None) -> tuple[int, ...] | None:
-        """Return the allowed arms as places in the model, sorted; None for all arms.
-
-        Raises
-        ------
-        UnknownArmError
-            If the model has no arm of that name.
-        """
+    def key(self, allowed: tuple[str, ...] | None) -> Key:
+        """Return the key of the allowed arms; raise `UnknownArmError` if there is no such arm."""
         if allowed is None:
             return None
         try:
@@ -69,25 +69,112 @@ class Model:
             raise
         return None if len(places) == len(self._places) else places
 
-    def restricted(self, key: tuple[int, ...] | None) -> Restriction:
-        """Return the policy for the arms of a `key`."""
-        return self._restrictions(key)
+    def _restrict(self, key: Key) -> Restriction:
+        if key is None:
+            return Restriction(self.policy, np.arange(len(self.ids)))
+        return Restriction(self.policy.only(key), np.array(key))
 
-    def _make(self, key: tuple[int, ...] | None) -> Restriction:
-        places = range(len(self.ids)) if key is None else key
-        policy = self.policy if key is None else self.policy.only(places)
-        return Restriction(policy, np.array(places), [self.ids[place] for place in places])
+    def table(self, users: Sequence[int], stored: StoredStatistics) -> Table:
+        """Return the statistics of ``users``, in their order; arms of other models are left out."""
+        numbers = np.array(users, np.int64)
+        order = np.argsort(numbers)
+        counts = np.zeros((len(numbers), len(self.ids)), np.int64)
+        sums = np.zeros(counts.shape)
+        columns = self.column.take(stored.arms, mode="clip")
+        kept = columns >= 0
+        rows = order[np.searchsorted(numbers, stored.users[kept], sorter=order)]
+        counts[rows, columns[kept]] = stored.plays[kept]
+        sums[rows, columns[kept]] = stored.totals[kept]
+        return Table(counts, sums)
+
+    def choose(
+        self, table: Table, rows: IntArray, keys: Sequence[Key], rng: np.random.Generator
+    ) -> tuple[list[int], list[float]]:
+        """Return a place in the model's arms, and its probability, for each request.
+
+        Request i is of the user ``rows[i]`` of the table, restricted to the arms ``keys[i]``.
+        """
+        places, chances = np.empty(len(rows), np.int64), np.empty(len(rows))
+        groups: dict[Key, list[int]] = {}
+        for i, key in enumerate(keys):
+            groups.setdefault(key, []).append(i)
+        for key, members in groups.items():
+            policy, columns = self.restricted(key)
+            users = rows[members]
+            state = state_of(policy, table.counts[users][:, columns], table.sums[users][:, columns])
+            arms = policy.decide(state, policy.draw(rng, (len(members),)))
+            odds = policy.propensities(state)
+            places[members] = columns[arms]
+            chances[members] = odds[np.arange(len(members)), arms]
+        return places.tolist(), chances.tolist()
+
+
+class CurrentModel:
+    """The newest model of a store, as ``model``, and the names of all arms and models."""
+
+    def __init__(self, store: Store, policy: Policy | None) -> None:
+        self._store = store
+        self._arms: dict[int, str] = {}
+        self._models: dict[int, str] = {}
+        if policy is not None:
+            self._put(policy)
+        version = store.newest_version()
+        if not version:
+            raise LobInputError("the store has no model yet; give a policy (lob serve: --orders)")
+        self.model = self._load(version)
+        self._looked = time.monotonic()
+
+    def put(self, policy: Policy) -> str:
+        """Store a policy as the newest model, and let it decide; return the model's name."""
+        self._put(policy)
+        return self.reload()
+
+    def reload(self) -> str:
+        """Let the newest model decide; return its name."""
+        version = self._store.newest_version()
+        if version != self.model.version:
+            self.model = self._load(version)
+        return self.model.name
+
+    def follow(self) -> None:
+        """Reload, at most once a second; go on with the old model if the new one is no use."""
+        now = time.monotonic()
+        if now - self._looked > POLL_SECONDS:
+            self._looked = now
+            try:
+                self.reload()
+            except LobInputError as error:  # made by a newer lobandits
+                logger.error("going on with model %s: %s", self.model.name, error)
+
+    def arm_name(self, number: int) -> str:
+        """Return the name of any arm that ever was."""
+        if number not in self._arms:
+            self._arms = {number: name for name, number in self._store.arms().items()}
+        return self._arms[number]
+
+    def model_name(self, version: int) -> str:
+        """Return the name of any model that ever was."""
+        if version not in self._models:
+            self._models[version], _ = self._store.model(version)
+        return self._models[version]
+
+    def _put(self, policy: Policy) -> None:
+        text, content = encoded(policy)
+        self._store.put_model(text, content, policy.arms)
+
+    def _load(self, version: int) -> Model:
+        model = Model(self._store, version)
+        policy = model.policy
+        self._models[version] = model.name
+        self._arms.update(zip(model.ids, policy.arms, strict=True))
+        state = policy.new_state(1)  # compiles, so that no caller waits for it
+        policy.decide(state, policy.draw(np.random.default_rng(0), (1,)))
+        policy.propensities(state)
+        return model
 
 
 def encoded(policy: Policy) -> tuple[str, str]:
-    """Return a policy as JSON, and the hash of that text.
-
-    Raises
-    ------
-    LobInputError
-        If the policy cannot be served: it needs more than counts and sums, is made for
-        particular users, or has an arm that cannot be stored.
-    """
+    """Return a policy as JSON, and the hash of that text; refuse what cannot be served."""
     if not isinstance(policy, Policy):
         raise LobInputError(f"a service needs a policy, got {policy!r:.80}")
     if policy.n_users is not None:
@@ -109,6 +196,19 @@ def encoded(policy: Policy) -> tuple[str, str]:
             )
     text = json.dumps(policy.to_dict(), ensure_ascii=False, allow_nan=False, sort_keys=True)
     return text, hashlib.sha256(text.encode()).hexdigest()
+
+
+def as_policy(data: Mapping[str, Any]) -> Policy:
+    """Return the policy that `Policy.to_dict` described, or say what is wrong."""
+    n_arms = data.get("n_arms", 1)
+    if not isinstance(n_arms, int) or n_arms > MOST_ALLOWED:
+        raise LobInputError(f"n_arms must be a whole number of at most {MOST_ALLOWED}")
+    try:
+        return policy_from_dict(data)
+    except LobError:
+        raise
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
+        raise LobInputError(f"this is no policy: {error}") from error
 
 
 def state_of(policy: Policy, counts: IntArray, sums: FloatArray) -> State:

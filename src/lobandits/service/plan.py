@@ -2,9 +2,9 @@
 
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
+from socket import socket
 
 from fastapi import FastAPI
 
@@ -16,25 +16,13 @@ from lobandits.service.metrics import FOLDER
 from lobandits.service.model import encoded
 from lobandits.service.server import listen, serve
 from lobandits.service.settings import Settings
-from lobandits.service.store.store import open_store
+from lobandits.service.store import open_store
 from lobandits.service.workers import Workers
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A server that is yet to be started.
-
-    Attributes
-    ----------
-    store : str
-        The store's URL.
-    reward_wait, default_reward
-        As for `DecisionService`.
-    settings : Settings
-        Keys and limits.
-    log_level : str
-        The least level that is logged.
-    """
+    """A server that is yet to be started; ``store`` is a URL, the rest as for its parts."""
 
     store: str
     reward_wait: float | None = None
@@ -44,12 +32,8 @@ class Plan:
 
     def service(self, policy: Policy | None = None) -> DecisionService:
         """Return the service; without a policy it serves the store's newest model."""
-        return DecisionService(
-            policy,
-            self.store,
-            reward_wait=self.reward_wait,
-            default_reward=self.default_reward,
-        )
+        wait, default = self.reward_wait, self.default_reward
+        return DecisionService(policy, self.store, reward_wait=wait, default_reward=default)
 
     def put(self, policy: Policy | None) -> None:
         """Store a policy as the newest model, unless the store has had it before.
@@ -57,10 +41,9 @@ class Plan:
         So a server that starts again does not undo what ``lob model put`` did meanwhile.
         """
         content = "" if policy is None else encoded(policy)[1]
-        if policy is not None:
-            with closing(open_store(self.store)) as store:
-                policy = None if store.has_model(content) else policy
-        with self.service(policy) as service:
+        with closing(open_store(self.store)) as store:
+            known = store.has_model(content)
+        with self.service(None if known else policy) as service:
             if not service.model.endswith(content[:8]):
                 fields = {"model": service.model}
                 LOG.warning("a newer model was put after these orders", extra={"fields": fields})
@@ -79,16 +62,13 @@ class Plan:
             if workers == 1:
                 serve(self.app(), listener)
             else:
-                with _shared_numbers():
-                    Workers(self.app, listener, workers).run()
+                self._run_many(listener, workers)
 
-
-@contextmanager
-def _shared_numbers() -> Iterator[None]:
-    """Make the folder through which processes add up their numbers."""
-    with tempfile.TemporaryDirectory(prefix="lob-metrics-") as folder:
-        os.environ[FOLDER] = folder
-        try:
-            yield
-        finally:
-            del os.environ[FOLDER]
+    def _run_many(self, listener: socket, workers: int) -> None:
+        """Serve in processes that add up their numbers through a folder."""
+        with tempfile.TemporaryDirectory(prefix="lob-metrics-") as folder:
+            os.environ[FOLDER] = folder
+            try:
+                Workers(self.app, listener, workers).run()
+            finally:
+                del os.environ[FOLDER]

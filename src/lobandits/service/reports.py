@@ -3,19 +3,21 @@
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lobandits._checks import FloatArray
+from lobandits._checks import FloatArray, IntArray
+from lobandits.orders import LatentOrders
 from lobandits.policies import MTS, OrderPolicy, Policy, State
 from lobandits.policies.mts import log_posterior
 from lobandits.projection import projection_losses
-from lobandits.service.current import CurrentModel
-from lobandits.service.deciding import table_of
-from lobandits.service.model import Model, state_of
-from lobandits.service.store.queries import read_activity, read_statistics, recent_users
-from lobandits.service.store.store import Store
+from lobandits.service.model import CurrentModel, Model, state_of
+from lobandits.service.store import Store
+from lobandits.service.store.queries import read_activity, recent_statistics
+
+if TYPE_CHECKING:
+    from lobandits.service.decisions import DecisionService
 
 
 def state_posterior(policy: Policy, state: State) -> FloatArray | None:
@@ -44,9 +46,8 @@ def user_report(
     current: CurrentModel, user: str, statistics: Mapping[int, tuple[int, float]]
 ) -> dict[str, Any]:
     """Return plays and means of the model's arms, and of other arms that were played."""
-    model, names = current.model, current.names
-    numbers = dict.fromkeys([*model.ids, *statistics])
-    cells = {names.arm(number): statistics.get(number, (0, 0.0)) for number in numbers}
+    numbers = dict.fromkeys([*current.model.ids, *statistics])
+    cells = {current.arm_name(number): statistics.get(number, (0, 0.0)) for number in numbers}
     return {
         "user": user,
         "plays": sum(plays for plays, _ in cells.values()),
@@ -61,9 +62,8 @@ def explanation(model: Model, statistics: Mapping[int, tuple[int, float]]) -> di
     """Return what `Policy.explain` says, with the state posterior; None is no finite number."""
     policy = model.policy
     cells = [statistics.get(number, (0, 0.0)) for number in model.ids]
-    state = state_of(
-        policy, np.array([[plays for plays, _ in cells]]), np.array([[t for _, t in cells]])
-    )
+    plays, totals = zip(*cells, strict=True)
+    state = state_of(policy, np.array([plays]), np.array([totals]))
     told = policy.explain(state)
     posterior = state_posterior(policy, state)
     states = told.states
@@ -80,13 +80,32 @@ def explanation(model: Model, statistics: Mapping[int, tuple[int, float]]) -> di
     }
 
 
+def describe(service: "DecisionService") -> dict[str, Any]:
+    """Return the model that decides now: its name, arms and ranks, and all of its policy.
+
+    The rank of an arm in a state is 1 plus the number of arms above it.
+    """
+    service.ready()
+    name, policy = service.model, service.policy
+    orders = getattr(policy, "orders", None)
+    ranks = 1 + orders.precedes.sum(axis=1) if isinstance(orders, LatentOrders) else None
+    return {
+        "model": name,
+        "policy": policy.name,
+        "arms": list(policy.arms),
+        "ranks": None if ranks is None else ranks.tolist(),
+        "definition": policy.to_dict(),
+    }
+
+
 def activity(store: Store, model: Model, now: int, minutes: int, sample: int) -> dict[str, Any]:
     """Return decisions and rewards of each minute and arm, and how sure the states are."""
     last = now // 60_000_000
     first = last - minutes + 1
     found = [row for row in read_activity(store, first) if row[0] <= last]
     arms = list(dict.fromkeys([*model.policy.arms, *(row[1] for row in found)]))
-    decisions, rewards, totals = np.zeros((3, len(arms), minutes))
+    decisions, rewards = np.zeros((2, len(arms), minutes), np.int64)
+    totals = np.zeros((len(arms), minutes))
     for minute, arm, *sums in found:
         cell = arms.index(arm), minute - first
         decisions[cell], rewards[cell], totals[cell] = sums
@@ -95,12 +114,12 @@ def activity(store: Store, model: Model, now: int, minutes: int, sample: int) ->
     return {
         "model": model.name,
         "minutes": [time.isoformat() for time in times],
-        "decisions": _whole(decisions.sum(axis=0)),
-        "rewards": _whole(rewards.sum(axis=0)),
+        "decisions": decisions.sum(axis=0).tolist(),
+        "rewards": rewards.sum(axis=0).tolist(),
         "arms": {
             arm: {
-                "decisions": _whole(decisions[i]),
-                "rewards": _whole(rewards[i]),
+                "decisions": decisions[i].tolist(),
+                "rewards": rewards[i].tolist(),
                 "share": shares[i],
                 "mean": means[i],
             }
@@ -117,23 +136,17 @@ def certainty(store: Store, model: Model, sample: int) -> dict[str, Any]:
     """
     policy = model.policy
     of = "state" if isinstance(policy, MTS | OrderPolicy) else "arm"
-    users = recent_users(store, sample)
+    users, stored = recent_statistics(store, sample)
     chances: list[float] = []
     if users:
-        table = table_of(model, users, read_statistics(store, users))
-        state = state_of(policy, table.counts, table.sums)
+        state = state_of(policy, *model.table(users, stored))
         posterior = state_posterior(policy, state)
         odds = policy.propensities(state) if posterior is None else posterior
         chances = odds.max(axis=1).tolist()
     return {"of": of, "users": len(users), "chances": chances}
 
 
-def _whole(numbers: FloatArray) -> list[int]:
-    counts: list[int] = numbers.astype(np.int64).tolist()
-    return counts
-
-
-def _ratios(parts: FloatArray, wholes: FloatArray) -> list[list[float | None]]:
+def _ratios(parts: FloatArray | IntArray, wholes: IntArray) -> list[list[float | None]]:
     """Return parts / wholes, None where the whole is 0."""
     safe = np.where(wholes > 0, wholes, np.nan)
     return [[None if math.isnan(x) else x for x in row] for row in (parts / safe).tolist()]

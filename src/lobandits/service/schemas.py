@@ -1,6 +1,6 @@
 """The bodies of requests and answers: what is read is checked here, and OpenAPI shows it.
 
-Only form is checked here; `lobandits.service.checks` decides what a name or a number may be.
+Only form is checked here; `lobandits.service.calls` decides what a name or a number may be.
 """
 
 from typing import Annotated, Any, Literal
@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from lobandits.policies.rewards import LARGEST
-from lobandits.service.checks import MOST_ALLOWED, MOST_CHARACTERS
-from lobandits.service.limits import MAX_BATCH
+from lobandits.service.answers import MAX_BATCH
+from lobandits.service.calls import MOST_ALLOWED, MOST_CHARACTERS
 
 EXAMPLE = "0190a6e2c3f17d0e8b1d5a3f0d6e9c42"
 NO_NUL = r"^[^\x00]*$"

@@ -17,16 +17,18 @@ import lobandits as lob
 from lobandits.errors import LobInputError
 from lobandits.service import DecisionService, new_id
 from lobandits.service.errors import (
+    ForbiddenError,
     IdConflictError,
     InvalidRequestError,
     RewardConflictError,
     ServiceError,
     StoreUnavailableError,
+    UnauthorizedError,
     UnknownArmError,
     UnknownDecisionError,
     UnknownUserError,
+    error_of,
 )
-from lobandits.service.remote import ForbiddenError, UnauthorizedError, error_of
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,12 @@ from fastapi import FastAPI, Path, Query
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.responses import StreamingResponse
 
-from lobandits.service.checks import MOST_CHARACTERS
+from lobandits.service.calls import MOST_CHARACTERS
 from lobandits.service.decisions import DecisionService
 from lobandits.service.export import KINDS, Columns, Format, export
-from lobandits.service.models import as_policy, describe
+from lobandits.service.model import as_policy
 from lobandits.service.openapi import errors
+from lobandits.service.reports import describe
 from lobandits.service.schemas import (
     NO_NUL,
     ActivityAnswer,

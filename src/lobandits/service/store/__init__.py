@@ -1,5 +1,185 @@
 """The store of a service: SQLite in one file, or PostgreSQL."""
 
-from lobandits.service.store.store import Store, open_store
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn, TypeVar
 
-__all__ = ["Store", "open_store"]
+from sqlalchemy import Connection, insert, select, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as NoConnectionError
+
+from lobandits.errors import LobInputError
+from lobandits.service.errors import StoreUnavailableError
+from lobandits.service.store import tables
+from lobandits.service.store.databases import TRANSACTIONS, WRITE, make_engine
+
+PAUSES = (0.0, 0.05, 0.2)  # seconds before each further try; SQLite itself waits while busy
+TOO_LONG = ("57014", "55P03")  # PostgreSQL's codes: a statement, or the wait for a lock
+
+T = TypeVar("T")
+
+
+class Store:
+    """The tables of one service; safe to use from many threads, one per process.
+
+    Open it with `open_store`; `lobandits.service.store.queries` has what else is read from it.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.engine = make_engine(url)
+        self.url = self.engine.url.render_as_string(hide_password=True)
+        name, driver = self.engine.dialect.name, self.engine.dialect.loaded_dbapi
+        self.transaction = TRANSACTIONS[name]
+        self._pauses = () if name == "sqlite" else PAUSES
+        self._race: type[Exception] = driver.IntegrityError
+        self._lost = (driver.OperationalError, driver.InterfaceError)
+        try:
+            self.write(tables.migrate)
+        except Exception as error:
+            self.close()
+            raise _refusal(self.url, error) from error
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Yield a connection that reads in one transaction."""
+        try:
+            with self.engine.connect() as connection, connection.begin():
+                yield connection
+        except Exception as error:
+            self._raise(error)
+
+    def rows(self, query: str, **values: Any) -> Sequence[Any]:
+        """Return the rows of a query in SQL."""
+        with self.read() as connection:
+            return connection.execute(text(query), values).all()
+
+    def execute(self, statement: str, **values: Any) -> None:
+        """Execute a statement in SQL, in a transaction of its own."""
+        self.write(lambda connection: connection.execute(text(statement), values))
+
+    def write(self, work: Callable[[Connection], T]) -> T:
+        """Return ``work(connection)`` after its commit; all or nothing is written.
+
+        ``work`` may run several times, and an earlier try may, or may not, have been committed.
+        So it must recognise what it has written before.
+        """
+        for pause in (*self._pauses, None):
+            try:
+                return self._try(work)
+            except Exception as error:
+                if pause is None or not self._may_pass(error):
+                    self._raise(error)
+                time.sleep(pause)
+        raise AssertionError
+
+    def _try(self, work: Callable[[Connection], T]) -> T:
+        with self.engine.connect().execution_options(**{WRITE: True}) as connection:
+            try:
+                with connection.begin():
+                    return work(connection)
+            except Exception as error:
+                if isinstance(_driver_error(error), self._lost):
+                    connection.invalidate()
+                raise
+
+    def _may_pass(self, error: Exception) -> bool:
+        """Whether another try may succeed: the connection was lost, or two processes met."""
+        cause = _driver_error(error)
+        took_long = getattr(cause, "sqlstate", None) in TOO_LONG
+        return isinstance(cause, (*self._lost, self._race)) and not took_long
+
+    def _raise(self, error: Exception) -> NoReturn:
+        if isinstance(_driver_error(error), (*self._lost, NoConnectionError)):
+            raise StoreUnavailableError(
+                "the store is not available or too busy; try again later"
+            ) from error
+        raise error
+
+    def newest_version(self) -> int:
+        """Return the version of the newest model, 0 if there is none."""
+        ((version,),) = self.rows("SELECT max(version) FROM models")
+        return version or 0
+
+    def model(self, version: int) -> tuple[str, str]:
+        """Return a model's name, and its policy as JSON."""
+        query = "SELECT hash, policy FROM models WHERE version = :version"
+        ((content, policy),) = self.rows(query, version=version)
+        return f"{version}-{content[:8]}", policy
+
+    def has_model(self, content: str) -> bool:
+        """Whether a policy with that hash is, or once was, the newest model."""
+        return bool(self.rows("SELECT 1 FROM models WHERE hash = :hash", hash=content))
+
+    def put_model(self, policy: str, content: str, arms: Sequence[str]) -> None:
+        """Make the policy with that hash the newest model, unless it is that already."""
+        newest = text("SELECT version, hash FROM models ORDER BY version DESC LIMIT 1")
+
+        def work(connection: Connection) -> None:
+            version, known = connection.execute(newest).first() or (0, None)
+            if known != content:
+                _add_arms(connection, arms)
+                now = time.time_ns() // 1000
+                row = {"version": version + 1, "hash": content, "policy": policy, "time": now}
+                connection.execute(insert(tables.models), row)
+
+        self.write(work)
+
+    def arms(self) -> dict[str, int]:
+        """Return the numbers of all arms that ever were, by name."""
+        return dict(self.rows("SELECT name, id FROM arms"))
+
+
+def open_store(url: str) -> Store:
+    """Return the store at a URL; it is created, or brought up to date, if need be.
+
+    Parameters
+    ----------
+    url
+        ``sqlite:///FILE`` or ``postgresql://USER:PASSWORD@HOST/DATABASE``. With
+        ``sqlite:///FILE?synchronous=normal`` a commit survives the death of the process but
+        perhaps not a loss of power; the default, ``full``, survives both.
+
+    Raises
+    ------
+    LobInputError
+        If the URL, or what is found there, is no store.
+    StoreUnavailableError
+        If the store cannot be reached.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> store = open_store(f"sqlite:///{folder.name}/lob.db")
+    >>> store.newest_version()
+    0
+    >>> store.close(); folder.cleanup()
+    """
+    return Store(url)
+
+
+def _refusal(url: str, error: Exception) -> Exception:
+    """Return what to say of a store that cannot be opened."""
+    if isinstance(error, StoreUnavailableError):
+        reason = str(error.__cause__).splitlines()[0]
+        return StoreUnavailableError(f"cannot open the store {url}: {reason}")
+    if isinstance(error, DBAPIError):
+        return LobInputError(f"{url} is no store of lobandits: {error.orig}")
+    return error
+
+
+def _driver_error(error: Exception) -> BaseException | None:
+    return error.orig if isinstance(error, DBAPIError) else error
+
+
+def _add_arms(connection: Connection, names: Sequence[str]) -> None:
+    known = set(connection.scalars(select(tables.arms.c.name)))
+    new = [name for name in names if name not in known]
+    if new:
+        rows = [{"id": len(known) + i, "name": name} for i, name in enumerate(new, start=1)]
+        connection.execute(insert(tables.arms), rows)

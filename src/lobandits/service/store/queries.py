@@ -1,151 +1,131 @@
-"""What is read from a store for reports, exports and housekeeping."""
+"""What is read from a store for reports and housekeeping, and the erasure of a user."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, text
 
-from lobandits.service.store import tables
-from lobandits.service.store.store import Store
-from lobandits.service.store.transaction import StoredStatistics
+from lobandits.service.errors import UnknownUserError
+from lobandits.service.store import Store
+from lobandits.service.store.databases import StoredStatistics
 
-
-class StoredLog(NamedTuple):
-    """A decision as exports need it; times are microseconds."""
-
-    number: int
-    id: bytes
-    user: str
-    arm: str
-    arm_id: int
-    probability: float
-    version: int
-    time: int
-    reward: float | None
-    rewarded: int | None
+PAGE = 2000
+SETTLED = 60_000_000  # microseconds after which no decision of that time is still being written
 
 
-class StoredWait(NamedTuple):
-    """A decision as the search for late rewards needs it."""
-
-    number: int
-    id: bytes
-    time: int
-    rewarded: bool
-
-
-def user_statistics(store: Store, user: str) -> dict[int, tuple[int, float]] | None:
-    """Return (plays, total) of a user by the arm's number; None if there is no such user."""
-    statistics, users = tables.statistics.c, tables.users.c
-    with store.read() as connection:
-        number = connection.scalar(select(users.id).where(users.name == user))
-        if number is None:
-            return None
-        rows = connection.execute(
-            select(statistics.arm_id, statistics.plays, statistics.total).where(
-                statistics.user_id == number
-            )
-        )
-        return {arm: (plays, total) for arm, plays, total in rows}
-
-
-def read_statistics(store: Store, user_ids: Sequence[int]) -> StoredStatistics:
-    """Return the statistics of users, given by their numbers."""
-    with store.read() as connection:
-        return store.transaction(connection).read_statistics(user_ids)
-
-
-def read_log(store: Store, after: int, limit: int) -> list[StoredLog]:
-    """Return up to ``limit`` decisions numbered above ``after``, in order."""
-    decisions, users, arms = tables.decisions.c, tables.users.c, tables.arms.c
-    query = (
-        select(
-            decisions.number,
-            decisions.id,
-            users.name,
-            arms.name,
-            decisions.arm_id,
-            decisions.probability,
-            decisions.model,
-            decisions.time,
-            decisions.reward,
-            decisions.rewarded,
-        )
-        .join(tables.users, users.id == decisions.user_id)
-        .join(tables.arms, arms.id == decisions.arm_id)
-        .where(decisions.number > after)
-        .order_by(decisions.number)
-        .limit(limit)
+def user_statistics(store: Store, user: str) -> dict[int, tuple[int, float]]:
+    """Return (plays, total) of a user by the arm's number, or raise `UnknownUserError`."""
+    rows = store.rows(
+        "SELECT arm_id, plays, total FROM users LEFT JOIN statistics ON user_id = id "
+        "WHERE name = :name",
+        name=user,
     )
-    with store.read() as connection:
-        return [StoredLog._make(row) for row in connection.execute(query)]
+    if not rows:
+        raise UnknownUserError(f"no decision was made for the user {user!r:.80}")
+    return {arm: (plays, total) for arm, plays, total in rows if arm is not None}
 
 
-def read_waiting(store: Store, after: int, limit: int) -> list[StoredWait]:
-    """Return up to ``limit`` decisions numbered above ``after``, in order."""
-    columns = tables.decisions.c
-    query = (
-        select(columns.number, columns.id, columns.time, columns.reward.is_not(None))
-        .where(columns.number > after)
-        .order_by(columns.number)
-        .limit(limit)
+def recent_statistics(store: Store, decisions: int) -> tuple[list[int], StoredStatistics]:
+    """Return the users of the last decisions, each once, and their statistics."""
+    rows = store.rows(
+        "SELECT user_id FROM decisions ORDER BY number DESC LIMIT :decisions", decisions=decisions
     )
+    users = list(dict.fromkeys(user for (user,) in rows))
     with store.read() as connection:
-        return [StoredWait._make(row) for row in connection.execute(query)]
+        return users, store.transaction(connection).read_statistics(users)
 
 
-def recent_users(store: Store, decisions: int) -> list[int]:
-    """Return the numbers of the users of the last decisions, each once."""
-    columns = tables.decisions.c
-    query = select(columns.user_id).order_by(columns.number.desc()).limit(decisions)
-    with store.read() as connection:
-        return list(dict.fromkeys(connection.scalars(query)))
+def read_log(store: Store, after: int, limit: int) -> Sequence[Any]:
+    """Return up to ``limit`` decisions numbered above ``after``, with the names, in order."""
+    return store.rows(
+        "SELECT decisions.*, users.name AS user_name, arms.name AS arm FROM decisions "
+        "JOIN users ON users.id = user_id JOIN arms ON arms.id = arm_id "
+        "WHERE number > :after ORDER BY number LIMIT :limit",
+        after=after,
+        limit=limit,
+    )
 
 
-def read_activity(store: Store, since: int) -> list[tuple[int, str, int, int, float]]:
+def read_activity(store: Store, since: int) -> Sequence[Any]:
     """Return (minute, arm, decisions, rewards, total) from the minute ``since`` on."""
-    sums, arms = tables.activity.c, tables.arms.c
-    query = (
-        select(
-            sums.minute,
-            arms.name,
-            func.sum(sums.decisions),
-            func.sum(sums.rewards),
-            func.sum(sums.total),
-        )
-        .join(tables.arms, arms.id == sums.arm_id)
-        .where(sums.minute >= since)
-        .group_by(sums.minute, arms.name)
+    return store.rows(
+        "SELECT minute, name, sum(decisions), sum(rewards), sum(total) "
+        "FROM activity JOIN arms ON id = arm_id WHERE minute >= :since GROUP BY minute, name",
+        since=since,
     )
-    with store.read() as connection:
-        return [
-            (int(minute), arm, int(decided), int(rewarded), float(total))
-            for minute, arm, decided, rewarded, total in connection.execute(query)
-        ]
 
 
 def drop_activity(store: Store, before: int) -> None:
     """Delete the sums of minutes before ``before``."""
-    old = delete(tables.activity).where(tables.activity.c.minute < before)
-    store.write(lambda connection, again: connection.execute(old).rowcount)
+    store.execute("DELETE FROM activity WHERE minute < :before", before=before)
 
 
-def read_mark(store: Store, key: str) -> int:
-    """Return a number that was kept under ``key``, 0 if none."""
+def overdue(store: Store, late: int) -> Iterator[list[bytes]]:
+    """Yield ids of unrewarded decisions made before ``late``, a page at a time.
+
+    A mark in the store says up to which number all decisions are dealt with, so that each one is
+    looked at about once. It is moved after the consumer has dealt with a page, so a long search
+    that is interrupted goes on there; any number of processes may do this at once.
+    """
+    query = (
+        "SELECT number, id, time, reward FROM decisions "
+        "WHERE number > :after ORDER BY number LIMIT :page"
+    )
+    found = store.rows("SELECT value FROM meta WHERE key = 'expired'")
+    mark = after = found[0].value if found else 0
+    settled = True
+    while rows := store.rows(query, after=after, page=PAGE):
+        old = [row for row in rows if row.time < late]
+        ids = [row.id for row in old if row.reward is None]
+        if ids:
+            yield ids
+        known = mark
+        for row in rows:
+            settled = settled and row.time < late - SETTLED
+            mark = row.number if settled else mark
+        if mark > known:
+            store.execute(
+                "INSERT INTO meta (key, value) VALUES ('expired', :mark) ON CONFLICT (key) "
+                "DO UPDATE SET value = excluded.value WHERE meta.value < excluded.value",
+                mark=mark,
+            )
+        if len(old) < len(rows):
+            break
+        after = rows[-1].number
+
+
+def forget(store: Store, user: str) -> int:
+    """Delete a user with all decisions and statistics; return how many decisions."""
+    sqlite = store.engine.dialect.name == "sqlite"
+    who = "SELECT id FROM users WHERE name = :name"
+    lock = who if sqlite else f"{who} FOR UPDATE"
     with store.read() as connection:
-        query = select(tables.meta.c.value).where(tables.meta.c.key == key)
-        return connection.scalar(query) or 0
+        number = connection.scalar(text(who), {"name": user})
+        old, last = _scan(connection, number) if sqlite and number else ([], 0)
+
+    def work(connection: Connection) -> int:
+        if connection.scalar(text(lock), {"name": user}) != number:
+            return 0  # another call has forgotten the user meanwhile
+        # Decisions first: a reward under way has locked its decision, so statistics that it
+        # adds are there before they are deleted.
+        values = {"user": number, "last": last}
+        new = "DELETE FROM decisions WHERE user_id = :user AND number > :last"
+        gone = connection.execute(text(new), values).rowcount
+        if old:
+            connection.execute(text("DELETE FROM decisions WHERE number = :number"), old)
+        connection.execute(text("DELETE FROM statistics WHERE user_id = :user"), values)
+        connection.execute(text("DELETE FROM users WHERE id = :user"), values)
+        return gone + len(old)
+
+    return 0 if number is None else store.write(work)
 
 
-def raise_mark(store: Store, key: str, value: int) -> None:
-    """Keep a number under ``key``, unless a larger one is there."""
+def _scan(connection: Connection, user: int) -> tuple[list[dict[str, int]], int]:
+    """Return the numbers of the user's decisions up to some number, and that number.
 
-    def work(connection: Connection, again: bool) -> None:
-        here = tables.meta.c.key == key
-        known = connection.scalar(select(tables.meta.c.value).where(here).with_for_update())
-        if known is None:
-            connection.execute(insert(tables.meta).values(key=key, value=value))
-        elif known < value:
-            connection.execute(update(tables.meta).where(here).values(value=value))
-
-    store.write(work)
+    SQLite has no index of users' decisions, so that decisions are quick. It is scanned before
+    the lock of the one writer is taken; then only what came since must be.
+    """
+    last = connection.scalar(text("SELECT max(number) FROM decisions")) or 0
+    query = text("SELECT number FROM decisions WHERE user_id = :user")
+    return [{"number": number} for number in connection.scalars(query, {"user": user})], last

@@ -130,14 +130,8 @@ STEPS: tuple[Callable[[Connection], None], ...] = (_create_decisions, _create_ac
 """Step i brings a store from version i to version i + 1; an empty store has version 0."""
 
 
-def migrate(connection: Connection, steps: tuple[Callable[[Connection], None], ...] = STEPS) -> int:
-    """Bring the store up to date in the caller's transaction; return the version it had.
-
-    Raises
-    ------
-    LobInputError
-        If a newer lobandits has written the store.
-    """
+def migrate(connection: Connection) -> None:
+    """Bring the store up to date in the caller's transaction; refuse one of a newer lobandits."""
     if connection.dialect.name == "postgresql":  # one process at a time, however long it takes
         connection.execute(text("SET LOCAL statement_timeout = 0"))
         connection.execute(text("SET LOCAL lock_timeout = 0"))
@@ -145,15 +139,14 @@ def migrate(connection: Connection, steps: tuple[Callable[[Connection], None], .
     if not inspect(connection).has_table("meta"):
         meta.create(connection)
         connection.execute(insert(meta).values(key="version", value=0))
-    found = connection.scalar(select(meta.c.value).where(meta.c.key == "version"))
-    version = int(found or 0)
-    if version > len(steps):
+    here = meta.c.key == "version"
+    version = connection.scalar(select(meta.c.value).where(here)) or 0
+    if version > len(STEPS):
         raise LobInputError(
             f"the store has version {version}, but this lobandits knows versions up to "
-            f"{len(steps)}; upgrade lobandits"
+            f"{len(STEPS)}; upgrade lobandits"
         )
-    for step in steps[version:]:
+    for step in STEPS[version:]:
         step(connection)
-    if version < len(steps):
-        connection.execute(update(meta).where(meta.c.key == "version").values(value=len(steps)))
-    return version
+    if version < len(STEPS):
+        connection.execute(update(meta).where(here).values(value=len(STEPS)))
