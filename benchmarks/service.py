@@ -28,17 +28,13 @@ from timing import show
 
 from lobandits.service import DecisionService
 from lobandits.service.app import create_app
-from lobandits.service.auth import Guard
 from lobandits.service.calls import Call, Decision, DecisionCall
 from lobandits.service.limits import BodyLimit
 from lobandits.service.load import LoadReport, load_test
-from lobandits.service.logs import start_logging
-from lobandits.service.metrics import Metrics
-from lobandits.service.routes import hot
-from lobandits.service.server import address, listen
-from lobandits.service.settings import Settings
-from lobandits.service.watch import Watch
-from lobandits.service.workers import Workers
+from lobandits.service.routes import add_decisions
+from lobandits.service.server import Workers, address, listen
+from lobandits.service.settings import Guard, Settings
+from lobandits.service.watch import Metrics, Watch, start_logging
 
 SPAWN = multiprocessing.get_context("spawn")
 CLIENTS = 64
@@ -63,7 +59,7 @@ def empty_app() -> FastAPI:
             Middleware(BodyLimit, most=settings.max_body),
         ]
     )
-    hot.add_routes(app, nothing, metrics)  # type: ignore[arg-type]
+    add_decisions(app, nothing, metrics)  # type: ignore[arg-type]
     return app
 
 

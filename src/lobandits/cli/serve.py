@@ -57,9 +57,9 @@ def serve(
 
     need_service()
     from lobandits._checks import one_of, whole
-    from lobandits.service.logs import LEVELS
     from lobandits.service.plan import Plan
     from lobandits.service.settings import Settings
+    from lobandits.service.watch import LEVELS
 
     whole("--workers", workers)
     plan = Plan(

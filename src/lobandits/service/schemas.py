@@ -1,8 +1,6 @@
-"""The bodies of requests and answers: what is read is checked here, and OpenAPI shows it.
+"""The bodies of requests and answers, as OpenAPI shows them; only their form is checked here."""
 
-Only form is checked here; `lobandits.service.checks` decides what a name or a number may be.
-"""
-
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -177,3 +175,32 @@ class ErrorAnswer(BaseModel):
     """The body of every answer that is not a success."""
 
     error: ErrorBody
+
+
+MEANINGS = {
+    401: "The key is missing or wrong.",
+    403: "The key may not do this.",
+    404: "There is no such decision or user.",
+    409: "The id or the decision is taken: by another user, or by another reward.",
+    413: "The body is too large.",
+    422: "A value is missing, unknown or wrong.",
+    500: "Something unexpected; the server's log has more.",
+    503: "The store does not answer now; try again after the seconds in Retry-After.",
+}
+
+
+def described(tag: str, *statuses: int, content: Iterable[str] = ()) -> dict[str, Any]:
+    """Return how OpenAPI shows a route: its tag, and its answers with those of every route.
+
+    ``content`` names the media types of a success that is not JSON.
+    """
+    answers: dict[int, dict[str, Any]] = {
+        status: {"model": ErrorAnswer, "description": MEANINGS[status]}
+        for status in (401, 403, 413, 500, *statuses)
+    }
+    if 503 in answers:
+        seconds = {"description": "Seconds to wait.", "schema": {"type": "integer"}}
+        answers[503]["headers"] = {"Retry-After": seconds}
+    if content:
+        answers[200] = {"content": {kind: {} for kind in content}}
+    return {"tags": [tag], "responses": answers}

@@ -5,12 +5,16 @@ is 0. Several processes share one listening socket; one that dies is replaced.
 """
 
 import gc
+import multiprocessing
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing.connection import Connection
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from types import FrameType
 from typing import Any
 
@@ -19,15 +23,14 @@ from starlette.types import ASGIApp
 
 from lobandits._checks import whole
 from lobandits.errors import LobError
-from lobandits.service.logs import LOG
+from lobandits.service.watch import LOG
 
 GRACE = 30  # seconds for requests under way at the end
 KEEP_ALIVE = 65  # seconds; longer than clients keep a connection that they do not use
 LONGEST_HEADER = 2**18  # bytes: a name of 10,000 emoji, percent-encoded, is read and refused
 HEADERS = [("x-content-type-options", "nosniff"), ("cache-control", "no-store")]
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-Handler = Callable[[int, FrameType | None], Any]
+SPAWN = multiprocessing.get_context("spawn")  # a fork would copy locks and connections
+PAUSE = 1.0  # seconds before a process that died is replaced
 
 
 class Server(uvicorn.Server):
@@ -53,17 +56,14 @@ class Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """End on a signal while the server runs."""
-        with handling(self.handle_exit):
+        with _handling(self.handle_exit):
             yield
 
 
 @contextmanager
-def handling(handler: Handler) -> Iterator[None]:
-    """Let ``handler`` take the signals to end, if this is the main thread."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, handler) for number in SIGNALS}
+def _handling(handler: Callable[[int, FrameType | None], Any]) -> Iterator[None]:
+    """Let ``handler`` take the signals to end."""
+    before = {n: signal.signal(n, handler) for n in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
@@ -91,36 +91,114 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address(listener: socket.socket) -> str:
-    """Return the address of a bound socket, as a client writes it.
-
-    Examples
-    --------
-    >>> with listen("127.0.0.1", 0) as listener:
-    ...     address(listener).rpartition(":")[0]
-    'http://127.0.0.1'
-    """
+    """Return the address of a bound socket, as a client writes it."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+def _announce(listener: socket.socket, workers: int) -> None:
+    LOG.info("listening", extra={"fields": {"url": address(listener), "workers": workers}})
+
+
 def serve(app: ASGIApp, listener: socket.socket) -> None:
     """Serve ``app`` in this process until a signal."""
-
-    def say() -> None:
-        LOG.info("listening", extra={"fields": {"url": address(listener), "workers": 1}})
-
-    Server(app, say).run([listener])
+    Server(app, lambda: _announce(listener, 1)).run([listener])
 
 
-def work(make: Callable[[], ASGIApp], listener: socket.socket, parent: Connection) -> None:
+@dataclass
+class _Worker:
+    """One process, and the line on which it says that it started."""
+
+    process: BaseProcess
+    line: Connection
+    started: bool = False
+
+
+class Workers:
+    """Serves what ``make`` returns in ``n`` processes, which share a bound socket.
+
+    Each process calls ``make``, a function that can be pickled.
+    """
+
+    def __init__(self, make: Callable[[], ASGIApp], listener: socket.socket, n: int) -> None:
+        self.make = make
+        self.listener = listener
+        self.n = n
+        self.workers: list[_Worker] = []
+        self.ending = False
+        self.announced = False
+
+    def run(self) -> None:
+        """Serve until a signal; afterwards all processes have ended."""
+        self.hear, self.call = SPAWN.Pipe(duplex=False)
+        with _handling(self._end):
+            try:
+                self.workers = [self._start() for _ in range(self.n)]
+                while not self.ending:
+                    self._look()
+            finally:
+                self._stop()
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        if not self.ending:
+            self.ending = True
+            self.call.send("end")
+
+    def _start(self) -> _Worker:
+        ours, theirs = SPAWN.Pipe()
+        process = SPAWN.Process(target=_work, args=(self.make, self.listener, theirs))
+        process.start()
+        theirs.close()
+        return _Worker(process, ours)
+
+    def _look(self) -> None:
+        """Wait until something happens: a process starts or dies, or a signal comes."""
+        quiet = {worker.line: worker for worker in self.workers if not worker.started}
+        sentinels = [worker.process.sentinel for worker in self.workers]
+        for line in quiet.keys() & wait([self.hear, *quiet, *sentinels]):
+            quiet[line].started = _heard(line)
+        if not self.announced and all(worker.started for worker in self.workers):
+            self.announced = True
+            _announce(self.listener, self.n)
+        if not self.ending and any(worker.process.exitcode is not None for worker in self.workers):
+            self._replace()
+
+    def _replace(self) -> None:
+        if not self.announced:
+            raise LobError("a worker ended before it served; the lines above say why")
+        time.sleep(PAUSE)
+        for i, worker in enumerate(self.workers):
+            if worker.process.exitcode is not None and not self.ending:
+                fields = {"exit": worker.process.exitcode}
+                LOG.warning("worker died and is replaced", extra={"fields": fields})
+                worker.line.close()
+                self.workers[i] = self._start()
+
+    def _stop(self) -> None:
+        for worker in self.workers:
+            worker.process.terminate()
+        last = time.monotonic() + GRACE + 5
+        for worker in self.workers:
+            worker.process.join(max(0.0, last - time.monotonic()))
+            worker.process.kill()  # nothing happens to one that has ended
+            worker.process.join()
+
+
+def _work(make: Callable[[], ASGIApp], listener: socket.socket, parent: Connection) -> None:
     """Serve as one of several processes, until a signal or the death of the parent."""
     server = Server(make(), lambda: parent.send("started"))
 
     def watch() -> None:
-        try:
-            parent.recv()
-        except (EOFError, OSError):
-            server.should_exit = True
+        _heard(parent)  # the parent says nothing, so that this is its end
+        server.should_exit = True
 
     threading.Thread(target=watch, daemon=True).start()
     server.run([listener])
+
+
+def _heard(line: Connection) -> bool:
+    """Wait for a word from the other end; False if it is gone."""
+    try:
+        return bool(line.recv())
+    except (EOFError, OSError):
+        return False
