@@ -27,14 +27,13 @@ from starlette.middleware import Middleware
 from timing import show
 
 from lobandits.service import DecisionService
-from lobandits.service.app import create_app
+from lobandits.service.app import Guard, Watch, create_app
 from lobandits.service.calls import Call, Decision, DecisionCall
 from lobandits.service.limits import BodyLimit
 from lobandits.service.load import LoadReport, load_test
-from lobandits.service.routes import add_decisions
-from lobandits.service.server import Workers, address, listen
-from lobandits.service.settings import Guard, Settings
-from lobandits.service.watch import Metrics, Watch, start_logging
+from lobandits.service.routes import Metrics, add_decisions
+from lobandits.service.server import Workers, address, listen, start_logging
+from lobandits.service.settings import Settings
 
 SPAWN = multiprocessing.get_context("spawn")
 CLIENTS = 64

@@ -58,8 +58,8 @@ def serve(
     need_service()
     from lobandits._checks import one_of, whole
     from lobandits.service.plan import Plan
+    from lobandits.service.server import LEVELS
     from lobandits.service.settings import Settings
-    from lobandits.service.watch import LEVELS
 
     whole("--workers", workers)
     plan = Plan(

@@ -1,9 +1,8 @@
 """Decisions in production: a service over a durable store.
 
 `DecisionService` is the whole interface, for many threads; HTTP only translates it. A server with
-an event loop collects the calls of its clients: ``call = DecisionCall([{"user": "ada"}])`` checks
-at once, ``service.run([call, ...])`` in a worker thread never raises, and ``call.result()`` returns
-a list or raises.
+an event loop collects its clients' calls: ``DecisionCall(requests)`` checks at once,
+``service.run(calls)`` in another thread never raises, and ``call.result()`` may.
 """
 
 try:

@@ -27,7 +27,7 @@ class Client:
 
     A request that fails on its way, or that the server cannot take now, is sent again, after a
     pause that doubles. That is safe: the client names every decision itself, so that it is made
-    once, and a reward counts once however often it is reported.
+    once, and a reward counts once. One client may be used from many threads.
 
     Parameters
     ----------
@@ -39,10 +39,6 @@ class Client:
         Seconds to wait for each answer.
     retries
         How often a request is sent again before the error is raised.
-
-    Notes
-    -----
-    Connections are reused, also by many threads. Errors are those of `DecisionService`.
 
     Examples
     --------
@@ -186,8 +182,8 @@ def _named(request: Mapping[str, Any]) -> dict[str, Any]:
     allowed = request.get("allowed")
     if isinstance(allowed, str):
         raise LobInputError("allowed must be a list of arms")
-    named = {"allowed": None if allowed is None else list(allowed)}
-    return {**request, **named, "id": request.get("id") or new_id()}
+    listed = None if allowed is None else list(allowed)
+    return {**request, "allowed": listed, "id": request.get("id") or new_id()}
 
 
 def _encoded(body: dict[str, Any]) -> bytes:

@@ -1,7 +1,6 @@
 """How many pairs of a decision and its reward a running server answers, and how fast.
 
-The client is a few lines over a socket: a full HTTP library would be slower than the server
-that it measures.
+The client is a few lines over a socket: an HTTP library would be slower than the server.
 """
 
 import asyncio
@@ -70,9 +69,14 @@ def load_test(
     whole("users", users)
     whole("processes", processes)
     positive("seconds", seconds)
-    place, head = _place(url, key)
+    parts = urlsplit(url)
+    if parts.scheme != "http" or not parts.hostname or parts.path.strip("/"):
+        raise LobInputError(f"url must be like http://127.0.0.1:8000, got {url!r}")
+    place = parts.hostname, parts.port or 80
+    head = f"host: {parts.netloc}\r\ncontent-type: application/json\r\n"
+    head += f"authorization: Bearer {key}\r\n" if key else ""
     jobs = [
-        (place, head, len(range(i, clients, processes)), seconds, users, f"{seed}/{i}")
+        (place, head.encode(), len(range(i, clients, processes)), seconds, users, f"{seed}/{i}")
         for i in range(min(clients, processes))
     ]
     if len(jobs) == 1:
@@ -83,16 +87,6 @@ def load_test(
     times, latencies, errors = zip(*found, strict=True)
     wrong = [message for messages in errors for message in messages]
     return LoadReport(max(times), np.concatenate(latencies), len(wrong), wrong[0] if wrong else "")
-
-
-def _place(url: str, key: str | None) -> tuple[tuple[str, int], bytes]:
-    """Return the host and port of ``url``, and the headers of every request."""
-    parts = urlsplit(url)
-    if parts.scheme != "http" or not parts.hostname or parts.path.strip("/"):
-        raise LobInputError(f"url must be like http://127.0.0.1:8000, got {url!r}")
-    head = f"host: {parts.netloc}\r\ncontent-type: application/json\r\n"
-    head += f"authorization: Bearer {key}\r\n" if key else ""
-    return (parts.hostname, parts.port or 80), head.encode()
 
 
 class _Connection:

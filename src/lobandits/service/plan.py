@@ -12,10 +12,10 @@ from lobandits.policies import Policy
 from lobandits.service.app import create_app
 from lobandits.service.decisions import DecisionService
 from lobandits.service.model import encoded
-from lobandits.service.server import Workers, listen, serve
+from lobandits.service.routes import FOLDER
+from lobandits.service.server import LOG, Workers, listen, serve, start_logging
 from lobandits.service.settings import Settings
 from lobandits.service.store.store import open_store
-from lobandits.service.watch import FOLDER, LOG, start_logging
 
 
 @dataclass(frozen=True)

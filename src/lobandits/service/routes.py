@@ -1,26 +1,33 @@
-"""The routes of the HTTP interface; each only translates a call of the service."""
+"""The routes of the HTTP interface, and the numbers that it counts for Prometheus."""
 
+import os
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from itertools import chain
 from typing import Annotated
 
-from fastapi import FastAPI, Path, Query
-from prometheus_client import CONTENT_TYPE_LATEST
+from fastapi import FastAPI, Path, Query, Response
+from fastapi.responses import StreamingResponse
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    generate_latest,
+)
+from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.convertors import PathConvertor, register_url_convertor
-from starlette.responses import Response, StreamingResponse
 
 from lobandits.service import errors, schemas
 from lobandits.service.calls import DecisionCall, RewardCall
-from lobandits.service.checks import MOST_CHARACTERS
 from lobandits.service.decisions import DecisionService
 from lobandits.service.export import KINDS, Columns, Format, export
 from lobandits.service.models import as_policy, describe
 from lobandits.service.queue import CallQueue
-from lobandits.service.settings import PAGE
-from lobandits.service.watch import Metrics
 from lobandits.service.work import CONFLICT, EXPIRED, UNKNOWN
 
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # through it, processes add up their numbers
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 LONGEST = 30 * 24 * 60  # minutes that are kept
 REFUSED: dict[str, tuple[type[errors.ServiceError], str]] = {
     UNKNOWN: (errors.UnknownDecisionError, "there is no decision with this id"),
@@ -30,6 +37,31 @@ REFUSED: dict[str, tuple[type[errors.ServiceError], str]] = {
     ),
     EXPIRED: (errors.DecisionExpiredError, "too late: the decision was given the default reward"),
 }
+
+
+class Metrics:
+    """The counters of a server."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = self._counter("requests", "Requests answered.", "method", "route", "status")
+        self.seconds = Histogram(
+            "lob_request_seconds", "Time to answer.", ("route",),
+            buckets=SECONDS, registry=self.registry,
+        )  # fmt: skip
+        self.decisions = self._counter("decisions", "Decisions made.", "arm")
+        self.rewards = self._counter("rewards", "Rewards answered, by status.", "status")
+
+    def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
+        return Counter(f"lob_{name}", meaning, labels, registry=self.registry)
+
+    def text(self) -> bytes:
+        """Return all numbers in Prometheus' text format; with a folder, of all processes."""
+        if FOLDER not in os.environ:
+            return generate_latest(self.registry)
+        together = CollectorRegistry()
+        MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+        return generate_latest(together)
 
 
 def add_decisions(app: FastAPI, queue: CallQueue, metrics: Metrics) -> None:
@@ -85,14 +117,7 @@ class _Rest(PathConvertor):
 register_url_convertor("rest", _Rest())
 
 User = Annotated[
-    str,
-    Path(
-        min_length=1,
-        max_length=MOST_CHARACTERS,
-        pattern=schemas.NO_NUL,
-        description="The user's name, percent-encoded.",
-        examples=["u42"],
-    ),
+    schemas.User, Path(description="The user's name, percent-encoded.", examples=["u42"])
 ]
 
 
@@ -170,6 +195,9 @@ def add_health(app: FastAPI, service: DecisionService, metrics: Metrics) -> None
         """Count requests, decisions and rewards, for Prometheus."""
         return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
+
+PAGE = {"/": "page.html"} | {f"/static/{f}": f for f in ("page.css", "page.js", "charts.js")}
+"""The files of the page by their paths. None holds data, so none needs a key."""
 
 MEDIA = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 RULES = (

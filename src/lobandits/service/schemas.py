@@ -10,10 +10,10 @@ from lobandits.service.checks import MOST_ALLOWED, MOST_CHARACTERS
 from lobandits.service.limits import MAX_BATCH
 
 EXAMPLE = "0190a6e2c3f17d0e8b1d5a3f0d6e9c42"
-NO_NUL = r"^[^\x00]*$"
 
 Text = Annotated[str, Field(strict=True)]
-Id = Annotated[str, Field(strict=True, pattern="^[0-9a-f]{32}$", examples=[EXAMPLE])]
+User = Annotated[Text, Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"^[^\x00]*$")]
+Id = Annotated[Text, Field(pattern="^[0-9a-f]{32}$", examples=[EXAMPLE])]
 
 
 class Body(BaseModel):
@@ -25,9 +25,7 @@ class Body(BaseModel):
 class DecisionRequest(Body):
     """A user for whom an arm is to be chosen."""
 
-    user: str = Field(
-        strict=True, min_length=1, max_length=MOST_CHARACTERS, pattern=NO_NUL, examples=["u42"]
-    )
+    user: User = Field(examples=["u42"])
     allowed: list[Text] | None = Field(
         None,
         min_length=1,

@@ -1,18 +1,19 @@
-"""Running an app: one process or several on one port, until a signal asks them to end.
+"""Running an app in one process or several, until SIGTERM or SIGINT asks them to end.
 
-On SIGTERM or SIGINT no new request is taken, those under way are finished, and the exit code
-is 0. Several processes share one listening socket; one that dies is replaced.
+Then no new request is taken, those under way are finished, and the exit code is 0.
 """
 
 import gc
+import json
+import logging
 import multiprocessing
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import FrameType
@@ -23,8 +24,9 @@ from starlette.types import ASGIApp
 
 from lobandits._checks import whole
 from lobandits.errors import LobError
-from lobandits.service.watch import LOG
 
+LOG = logging.getLogger("lobandits.service")
+LEVELS = ("debug", "info", "warning", "error")
 GRACE = 30  # seconds for requests under way at the end
 KEEP_ALIVE = 65  # seconds; longer than clients keep a connection that they do not use
 LONGEST_HEADER = 2**18  # bytes: a name of 10,000 emoji, percent-encoded, is read and refused
@@ -105,35 +107,28 @@ def serve(app: ASGIApp, listener: socket.socket) -> None:
     Server(app, lambda: _announce(listener, 1)).run([listener])
 
 
-@dataclass
-class _Worker:
-    """One process, and the line on which it says that it started."""
-
-    process: BaseProcess
-    line: Connection
-    started: bool = False
-
-
 class Workers:
-    """Serves what ``make`` returns in ``n`` processes, which share a bound socket.
+    """Serves what ``make`` returns in ``n`` processes on one socket; one that dies is replaced.
 
-    Each process calls ``make``, a function that can be pickled.
+    Each process calls ``make``, a function that can be pickled. One pipe tells of all that
+    happens beside deaths: processes that have started, and the signal to end.
     """
 
     def __init__(self, make: Callable[[], ASGIApp], listener: socket.socket, n: int) -> None:
         self.make = make
         self.listener = listener
         self.n = n
-        self.workers: list[_Worker] = []
-        self.ending = False
+        self.processes: list[BaseProcess] = []
+        self.hear, self.call = SPAWN.Pipe(duplex=False)
+        self.started = 0
         self.announced = False
+        self.ending = False
 
     def run(self) -> None:
         """Serve until a signal; afterwards all processes have ended."""
-        self.hear, self.call = SPAWN.Pipe(duplex=False)
         with _handling(self._end):
             try:
-                self.workers = [self._start() for _ in range(self.n)]
+                self.processes = [self._start() for _ in range(self.n)]
                 while not self.ending:
                     self._look()
             finally:
@@ -144,44 +139,40 @@ class Workers:
             self.ending = True
             self.call.send("end")
 
-    def _start(self) -> _Worker:
-        ours, theirs = SPAWN.Pipe()
-        process = SPAWN.Process(target=_work, args=(self.make, self.listener, theirs))
+    def _start(self) -> BaseProcess:
+        process = SPAWN.Process(target=_work, args=(self.make, self.listener, self.call))
         process.start()
-        theirs.close()
-        return _Worker(process, ours)
+        return process
 
     def _look(self) -> None:
         """Wait until something happens: a process starts or dies, or a signal comes."""
-        quiet = {worker.line: worker for worker in self.workers if not worker.started}
-        sentinels = [worker.process.sentinel for worker in self.workers]
-        for line in quiet.keys() & wait([self.hear, *quiet, *sentinels]):
-            quiet[line].started = _heard(line)
-        if not self.announced and all(worker.started for worker in self.workers):
+        ends = [process.sentinel for process in self.processes]
+        if self.hear in wait([self.hear, *ends]) and self.hear.recv() == "started":
+            self.started += 1
+        if self.started == self.n and not self.announced:
             self.announced = True
             _announce(self.listener, self.n)
-        if not self.ending and any(worker.process.exitcode is not None for worker in self.workers):
+        if not self.ending and any(process.exitcode is not None for process in self.processes):
             self._replace()
 
     def _replace(self) -> None:
         if not self.announced:
             raise LobError("a worker ended before it served; the lines above say why")
         time.sleep(PAUSE)
-        for i, worker in enumerate(self.workers):
-            if worker.process.exitcode is not None and not self.ending:
-                fields = {"exit": worker.process.exitcode}
+        for i, process in enumerate(self.processes):
+            if process.exitcode is not None and not self.ending:
+                fields = {"exit": process.exitcode}
                 LOG.warning("worker died and is replaced", extra={"fields": fields})
-                worker.line.close()
-                self.workers[i] = self._start()
+                self.processes[i] = self._start()
 
     def _stop(self) -> None:
-        for worker in self.workers:
-            worker.process.terminate()
+        for process in self.processes:
+            process.terminate()
         last = time.monotonic() + GRACE + 5
-        for worker in self.workers:
-            worker.process.join(max(0.0, last - time.monotonic()))
-            worker.process.kill()  # nothing happens to one that has ended
-            worker.process.join()
+        for process in self.processes:
+            process.join(max(0.0, last - time.monotonic()))
+            process.kill()  # nothing happens to one that has ended
+            process.join()
 
 
 def _work(make: Callable[[], ASGIApp], listener: socket.socket, parent: Connection) -> None:
@@ -189,16 +180,38 @@ def _work(make: Callable[[], ASGIApp], listener: socket.socket, parent: Connecti
     server = Server(make(), lambda: parent.send("started"))
 
     def watch() -> None:
-        _heard(parent)  # the parent says nothing, so that this is its end
+        process = multiprocessing.parent_process()
+        assert process is not None
+        process.join()
         server.should_exit = True
 
     threading.Thread(target=watch, daemon=True).start()
     server.run([listener])
 
 
-def _heard(line: Connection) -> bool:
-    """Wait for a word from the other end; False if it is gone."""
-    try:
-        return bool(line.recv())
-    except (EOFError, OSError):
-        return False
+class JsonLines(logging.Formatter):
+    """Writes a record as ``{"time", "level", "event", ...}``."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as one line."""
+        clock = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+        line = {
+            "time": f"{clock}.{int(record.msecs):03d}Z",
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line)
+
+
+def start_logging(level: str = "info") -> None:
+    """Send the service's logs, and uvicorn's errors, to standard output as JSON lines."""
+    handler = logging.StreamHandler(sys.stdout)
+    handler.setFormatter(JsonLines())
+    for name, least in (("lobandits.service", level), ("uvicorn.error", "warning")):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(least.upper())
+        logger.propagate = False

@@ -2,9 +2,9 @@
 
 export const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 }).format;
 const compact = new Intl.NumberFormat("en", { notation: "compact" }).format;
-export const percent = (share) => `${(100 * share).toFixed(share && share < 0.1 ? 1 : 0)}%`;
-
-/** Return four digits of a number, and a dash where there is none. */
+// Where there is no number, these two return a dash.
+export const percent = (share) =>
+  share === null ? "–" : `${(100 * share).toFixed(share && share < 0.1 ? 1 : 0)}%`;
 export const short = (value) => (value === null ? "–" : String(Number(value.toPrecision(4))));
 
 /** Return a function that makes elements with attributes, or --variables, and children. */
@@ -40,7 +40,7 @@ export function scale(low, high) {
  */
 export function barChart(root, { series, labels, label }) {
   const width = Math.max(root.clientWidth, 240);
-  const [left, right, top, bottom, height] = [38, width - 4, 8, 198, 220];
+  const [left, right, top, bottom] = [38, width - 4, 8, 198];
   const [, most, step] = scale(0, Math.max(4, ...Object.values(series).flat()));
   const y = (value) => bottom - (value / most) * (bottom - top);
   const wide = (right - left) / labels.length;
@@ -48,9 +48,8 @@ export function barChart(root, { series, labels, label }) {
 
   const axes = Array.from({ length: Math.round(most / step) + 1 }, (_, i) => {
     const at = Math.round(y(i * step)) + 0.5;
-    const line = { x1: left, x2: right, y1: at, y2: at, class: i ? "grid" : "axis" };
-    const place = { x: left - 6, y: at + 4, "text-anchor": "end" };
-    return [svg("line", line), svg("text", place, compact(i * step))];
+    const line = svg("path", { d: `M${left} ${at}H${right}`, class: i ? "grid" : "axis" });
+    return [line, svg("text", { x: left - 6, y: at + 4, class: "tick" }, compact(i * step))];
   });
   const bars = Object.entries(series).flatMap(([kind, values], s) =>
     values.map((value, i) => {
@@ -60,17 +59,16 @@ export function barChart(root, { series, labels, label }) {
     }),
   );
   const every = Math.ceil(60 / wide);
-  const names = labels.flatMap((text, i) => {
-    if ((labels.length - 1 - i) % every) return [];
-    const place = { x: Math.min(middle(i), right - 20), y: height - 6, "text-anchor": "middle" };
-    return [svg("text", place, text)];
+  const names = labels.map((name, i) => {
+    const shown = (labels.length - 1 - i) % every === 0;
+    return svg("text", { x: Math.min(middle(i), right - 20), y: bottom + 16 }, shown ? name : "");
   });
-  const areas = labels.map((text, i) => {
+  const areas = labels.map((name, i) => {
     const values = Object.values(series).map((numbers) => number(numbers[i]));
     const place = { x: left + wide * i, y: top, width: wide, height: bottom - top, class: "area" };
-    return svg("rect", place, svg("title", {}, `${text}: ${values.join(", ")}`));
+    return svg("rect", place, svg("title", {}, `${name}: ${values.join(", ")}`));
   });
-  root.replaceChildren(picture(width, height, label, ...axes.flat(), ...bars, ...names, ...areas));
+  root.replaceChildren(picture(width, 220, label, ...axes.flat(), ...bars, ...names, ...areas));
   return areas;
 }
 

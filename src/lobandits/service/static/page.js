@@ -1,4 +1,4 @@
-// The page of a running service: asks the HTTP interface every few seconds and draws the answers.
+// The page of a running service: asks it every few seconds and draws the answers.
 
 import { barChart, cell, chanceTable, html, number, percent, scale } from "./charts.js";
 import { short, sparkline, table, tableRow } from "./charts.js";
@@ -9,6 +9,7 @@ const TENTHS = 10;
 const MOST_STATES = 10;
 const $ = (id) => document.getElementById(id);
 const sum = (values) => values.reduce((total, value) => total + value, 0);
+const ratio = (part, whole) => (whole ? part / whole : null);
 const key = () => sessionStorage.getItem("key"); // it is kept in this tab only
 
 let activity = null;
@@ -35,7 +36,7 @@ async function refresh() {
   try {
     activity = await ask(`v1/activity?minutes=${$("minutes").value}`);
     if (model?.model !== activity.model) model = await ask("v1/model");
-    show("board");
+    show(true);
     draw();
     say("updated", `Updated ${new Date().toLocaleTimeString("en-GB")}`);
   } catch (error) {
@@ -47,9 +48,9 @@ async function refresh() {
   }
 }
 
-function show(id) {
-  $("board").hidden = $("controls").hidden = id !== "board";
-  $("key-form").hidden = id !== "key-form";
+function show(board) {
+  $("board").hidden = $("controls").hidden = !board;
+  $("key-form").hidden = board;
   $("forget").hidden = !key();
   $("status").hidden = true;
 }
@@ -58,7 +59,7 @@ const isAboutKeys = (error) => error.status === 401 || error.status === 403;
 
 function askForKey(error) {
   if (!$("key-form").hidden && !key()) return;
-  show("key-form");
+  show(false);
   if (key()) {
     say("key-problem", error.message);
     $("key-problem").className = "problem";
@@ -88,9 +89,9 @@ function drawTotals() {
   const tiles = {
     decisions: number(decisions),
     rewards: number(rewards),
-    rewarded: decisions ? percent(rewards / decisions) : "–",
+    rewarded: percent(ratio(rewards, decisions)),
     "decisions per minute": number(decisions / activity.minutes.length),
-    "mean reward": short(rewards ? total / rewards : null),
+    "mean reward": short(ratio(total, rewards)),
   };
   $("totals").replaceChildren(
     ...Object.entries(tiles).map(([name, value]) =>
@@ -113,9 +114,8 @@ function buckets(values) {
 
 function drawTraffic() {
   const size = minutesOfBar();
-  const [decisions, rewards] = [activity.decisions, activity.rewards].map((values) =>
-    buckets(values).map((total) => total / size),
-  );
+  const perMinute = (values) => buckets(values).map((total) => total / size);
+  const [decisions, rewards] = [perMinute(activity.decisions), perMinute(activity.rewards)];
   const time = { hour: "2-digit", minute: "2-digit" };
   const labels = activity.minutes
     .filter((_, i) => i % size === 0)
@@ -129,12 +129,11 @@ function drawTraffic() {
   const pick = (i) => {
     picked = i;
     areas.forEach((area, j) => area.classList.toggle("picked", i === j));
-    const nothing = sum(decisions) + sum(rewards) ? "" : "Nothing happened in this window. ";
     const minutes = size > 1 ? `means of ${size} minutes` : "minutes";
     say(
       "traffic-readout",
       i < 0
-        ? `${nothing}Bars are ${minutes}; the last is not over.`
+        ? `Bars are ${minutes}; the last is not over.`
         : `${labels[i]}: ${number(decisions[i])} decisions and ${number(rewards[i])} rewards per minute`,
     );
   };
@@ -152,17 +151,16 @@ function drawTraffic() {
 
 function armRows() {
   const decisions = buckets(activity.decisions);
-  const ratios = (above, below) => above.map((n, i) => (below[i] ? n / below[i] : null));
+  const ratios = (parts, wholes) => parts.map((part, i) => ratio(part, wholes[i]));
   return Object.entries(activity.arms).map(([arm, series]) => {
     const played = buckets(series.decisions);
     const rewarded = buckets(series.rewards);
     const sums = buckets(totals(series));
-    const rewards = sum(rewarded);
     return {
       arm,
-      rewards,
-      share: sum(played) / (sum(decisions) || 1),
-      mean: rewards ? sum(sums) / rewards : null,
+      rewards: sum(rewarded),
+      share: ratio(sum(played), sum(decisions)),
+      mean: ratio(sum(sums), sum(rewarded)),
       shares: ratios(played, decisions),
       means: ratios(sums, rewarded),
     };
@@ -176,19 +174,19 @@ function drawArms() {
     return sorting.down ? -order : order;
   });
   const known = (name) => rows.flatMap((row) => row[name]).filter((value) => value !== null);
-  const shares = [0, Math.max(0.01, ...known("shares"))];
-  const means = known("means");
-  const ends = means.length ? scale(Math.min(...means), Math.max(...means)) : [0, 1];
-  say("share-scale", rows.some((row) => row.share) ? `0 to ${percent(shares[1])}` : "");
-  say("mean-scale", means.length ? `${short(ends[0])} to ${short(ends[1])}` : "");
+  const [shares, means] = [known("shares"), known("means")];
+  const most = Math.max(...shares);
+  const [low, high] = scale(Math.min(...means), Math.max(...means));
+  say("share-scale", shares.length ? `0 to ${percent(most)}` : "");
+  say("mean-scale", means.length ? `${short(low)} to ${short(high)}` : "");
   $("arms").tBodies[0].replaceChildren(
     ...rows.map((row) =>
       tableRow(
         row.arm,
         cell(percent(row.share), "number"),
-        cell(sparkline(row.shares, shares, "share", `share of ${row.arm} over time`)),
+        cell(sparkline(row.shares, [0, most], "share", `share of ${row.arm} over time`)),
         cell(short(row.mean), "number"),
-        cell(sparkline(row.means, ends, "mean", `mean reward of ${row.arm} over time`)),
+        cell(sparkline(row.means, [low, high], "mean", `mean reward of ${row.arm} over time`)),
         cell(number(row.rewards), "number"),
       ),
     ),
@@ -216,17 +214,13 @@ function drawOrders() {
   const text = "Rank of each arm in each state: 1 is best; arms that no other beats share it.";
   say("orders-text", ranks ? text : "This policy has no orders.");
   if (!ranks) return;
-  $("orders").classList.toggle("dense", ranks.length > 60);
-  const rows = ranks.map((row, s) => tableRow(s, ...row.map((rank, a) => rankCell(rank, s, arms, a))));
+  const drawn = (rank) => {
+    const strength = 100 - (94 * (rank - 1)) / Math.max(arms.length - 1, 1);
+    const kind = strength > 55 ? "cell strong" : "cell";
+    return html("td", { class: kind, "--strength": `${strength}%` }, rank);
+  };
+  const rows = ranks.map((row, state) => tableRow(state, ...row.map(drawn)));
   $("orders").replaceChildren(table(["state", ...arms], rows));
-}
-
-/** Return a cell with a rank: 1 in the strongest colour. */
-function rankCell(rank, state, arms, a) {
-  const strength = 100 - (94 * (rank - 1)) / Math.max(arms.length - 1, 1);
-  const title = `state ${state}, ${arms[a]}: rank ${rank}`;
-  const kind = strength > 55 ? "cell strong" : "cell";
-  return html("td", { class: kind, title, "--strength": `${strength}%` }, rank);
 }
 
 async function explain(user) {
