@@ -77,7 +77,7 @@ def serve(
     group = Workers(make, listener, workers)
 
     def announce() -> None:
-        while not group.announced:
+        while group.started < workers:
             time.sleep(0.05)
         line.send("all serve")
 

@@ -135,11 +135,7 @@ async def _unrouted(request: Request, error: HTTPException) -> Response:
 
 
 class Watch:
-    """The outermost layer: every request is logged and counted, every failure answered.
-
-    The log has the route's template, never what was asked, and the traceback of an unexpected
-    error; the client learns that there was one.
-    """
+    """The outermost layer: every request is logged and counted, every failure answered."""
 
     def __init__(self, app: ASGIApp, metrics: routes.Metrics) -> None:
         self.app = app

@@ -107,7 +107,7 @@ class Client:
         return int(self._ask("DELETE", _user_path(user))["decisions"])
 
     def log(self, after: int = 0) -> Iterator[dict[str, Any]]:
-        """Yield the decisions numbered above ``after``, as they are read from the server."""
+        """Yield the decisions numbered above ``after``, as they are read."""
         try:
             with self._http.stream("GET", f"{self.url}/v1/log", params={"after": after}) as answer:
                 if answer.status_code != 200:

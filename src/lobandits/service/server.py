@@ -110,8 +110,8 @@ def serve(app: ASGIApp, listener: socket.socket) -> None:
 class Workers:
     """Serves what ``make`` returns in ``n`` processes on one socket; one that dies is replaced.
 
-    Each process calls ``make``, a function that can be pickled. One pipe tells of all that
-    happens beside deaths: processes that have started, and the signal to end.
+    Each process calls ``make``, a function that can be pickled. One pipe tells of processes that
+    have started, and of the signal to end.
     """
 
     def __init__(self, make: Callable[[], ASGIApp], listener: socket.socket, n: int) -> None:
@@ -121,7 +121,6 @@ class Workers:
         self.processes: list[BaseProcess] = []
         self.hear, self.call = SPAWN.Pipe(duplex=False)
         self.started = 0
-        self.announced = False
         self.ending = False
 
     def run(self) -> None:
@@ -149,14 +148,13 @@ class Workers:
         ends = [process.sentinel for process in self.processes]
         if self.hear in wait([self.hear, *ends]) and self.hear.recv() == "started":
             self.started += 1
-        if self.started == self.n and not self.announced:
-            self.announced = True
-            _announce(self.listener, self.n)
+            if self.started == self.n:
+                _announce(self.listener, self.n)
         if not self.ending and any(process.exitcode is not None for process in self.processes):
             self._replace()
 
     def _replace(self) -> None:
-        if not self.announced:
+        if self.started < self.n:
             raise LobError("a worker ended before it served; the lines above say why")
         time.sleep(PAUSE)
         for i, process in enumerate(self.processes):

@@ -204,7 +204,7 @@ function drawCertainty() {
   barChart($("certainty"), {
     series: { bar: counts },
     labels: counts.map((_, i) => `${10 * i}–${10 * (i + 1)}%`),
-    label: `Users in each tenth of the chance of their most likely ${of}: ${counts.join(", ")}`,
+    label: `${text} ${counts.join(", ")}`,
   });
 }
 
