@@ -27,7 +27,7 @@ class Client:
 
     A request that fails on its way, or that the server cannot take now, is sent again, after a
     pause that doubles. That is safe: the client names every decision itself, so that it is made
-    once, and a reward counts once. One client may be used from many threads.
+    once, and a reward counts once. Many threads may share a client; its errors are the service's.
 
     Parameters
     ----------
