@@ -169,8 +169,9 @@ class Watch:
         route = _route(scope)
         self.metrics.requests.labels(method, route, str(status)).inc()
         self.metrics.seconds.labels(route).observe(seconds)
-        fields = {"method": method, "route": route, "status": status}
-        LOG.info("request", extra={"fields": {**fields, "ms": round(1000 * seconds, 3)}})
+        ms = round(1000 * seconds, 3)
+        fields = {"method": method, "route": route, "status": status, "ms": ms}
+        LOG.info("request", extra={"fields": fields})
 
 
 def _route(scope: Scope) -> str:
@@ -187,13 +188,9 @@ class Role(IntEnum):
     ADMIN = 2
 
 
-NEEDS = {
-    **dict.fromkeys((*routes.PAGE, "/healthz", "/readyz"), Role.ANYBODY),
-    "/v1/decisions": Role.DECIDE,
-    "/v1/decisions/batch": Role.DECIDE,
-    "/v1/rewards": Role.DECIDE,
-    "/v1/rewards/batch": Role.DECIDE,
-}
+NEEDS = dict.fromkeys((*routes.PAGE, "/healthz", "/readyz"), Role.ANYBODY) | dict.fromkeys(
+    ("/v1/decisions", "/v1/decisions/batch", "/v1/rewards", "/v1/rewards/batch"), Role.DECIDE
+)
 """The role that each path needs; any other path, also one that does not exist, needs ADMIN."""
 
 ALONE = (
