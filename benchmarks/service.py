@@ -28,17 +28,12 @@ from timing import show
 
 from lobandits.service import DecisionService
 from lobandits.service.answers import BodyLimit
-from lobandits.service.app import create_app
-from lobandits.service.auth import Guard
+from lobandits.service.app import Guard, Watch, create_app
 from lobandits.service.calls import Call, Decision, DecisionCall
 from lobandits.service.load import LoadReport, load_test
-from lobandits.service.logs import start_logging
-from lobandits.service.metrics import Metrics
-from lobandits.service.routes import hot
-from lobandits.service.server import address, listen
+from lobandits.service.routes import Metrics, add_decisions
+from lobandits.service.server import Workers, address, listen, start_logging
 from lobandits.service.settings import Settings
-from lobandits.service.watch import Watch
-from lobandits.service.workers import Workers
 
 SPAWN = multiprocessing.get_context("spawn")
 CLIENTS = 64
@@ -63,7 +58,7 @@ def empty_app() -> FastAPI:
             Middleware(BodyLimit, most=settings.max_body),
         ]
     )
-    hot.add_routes(app, nothing, metrics)  # type: ignore[arg-type]
+    add_decisions(app, nothing, metrics)  # type: ignore[arg-type]
     return app
 
 
@@ -82,7 +77,7 @@ def serve(
     group = Workers(make, listener, workers)
 
     def announce() -> None:
-        while not group.announced:
+        while group.started < workers:
             time.sleep(0.05)
         line.send("all serve")
 

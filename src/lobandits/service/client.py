@@ -25,7 +25,7 @@ class Client:
 
     A request that fails on its way, or that the server cannot take now, is sent again, after a
     pause that doubles. That is safe: the client names every decision itself, so that it is made
-    once, and a reward counts once however often it is reported.
+    once, and a reward counts once. Many threads may share a client; its errors are the service's.
 
     Parameters
     ----------
@@ -38,19 +38,13 @@ class Client:
     retries
         How often a request is sent again before the error is raised.
 
-    Notes
-    -----
-    Connections are kept and reused; one client may be used from many threads. Errors are those of
-    `DecisionService`: `LobError` with a ``code``.
-
     Examples
     --------
-    >>> with Client("http://127.0.0.1:8000", key="k-1", retries=3) as client:
+    Use it as ``client.record(client.decide("ada").id, 4.5)``.
+
+    >>> with Client("http://127.0.0.1:8000", key="k-1") as client:
     ...     print(client)
     Client('http://127.0.0.1:8000')
-
-    Then ``decision = client.decide("ada", allowed=["drama", "comedy"])`` and
-    ``client.record(decision.id, 4.5)``.
     """
 
     def __init__(
@@ -60,8 +54,9 @@ class Client:
             raise LobInputError(f"url must begin with http:// or https://, got {url!r}")
         self.url = url.rstrip("/")
         self.retries = whole("retries", retries, least=0)
+        headers = {"content-type": "application/json"}
         self._http = httpx.Client(
-            headers={"authorization": f"Bearer {key}"} if key else {},
+            headers=headers | ({"authorization": f"Bearer {key}"} if key else {}),
             timeout=positive("timeout", timeout),
             limits=httpx.Limits(max_connections=None, keepalive_expiry=KEPT),
         )
@@ -110,7 +105,7 @@ class Client:
         return int(self._ask("DELETE", _user_path(user))["decisions"])
 
     def log(self, after: int = 0) -> Iterator[dict[str, Any]]:
-        """Yield the decisions numbered above ``after``, as they are read from the server."""
+        """Yield the decisions numbered above ``after``, as they are read."""
         try:
             with self._http.stream("GET", f"{self.url}/v1/log", params={"after": after}) as answer:
                 if answer.status_code != 200:
@@ -154,17 +149,16 @@ class Client:
     def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         """Return the answer's body; ask again where that may help."""
         content = None if body is None else _encoded(body)
-        headers = {"content-type": "application/json"} if body is not None else {}
         for attempt in range(self.retries + 1):
             pause = min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE)
             try:
-                answer = self._http.request(
-                    method, self.url + path, content=content, headers=headers
-                )
+                answer = self._http.request(method, self.url + path, content=content)
                 if answer.status_code not in AGAIN:
                     break
                 error: ServiceError = _error(answer)
-                pause = max(pause, _asked_for(answer))
+                asked = answer.headers.get("retry-after", "")
+                if asked.isdigit():
+                    pause = max(pause, min(float(asked), LONGEST_PAUSE))
             except httpx.TransportError as reason:
                 error = self._silent(reason)
             if attempt == self.retries:
@@ -183,14 +177,11 @@ class Client:
 
 def _named(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return a request that may be repeated: it has an id."""
-    allowed = _listed(request.get("allowed"))
-    return {**request, "allowed": allowed, "id": request.get("id") or new_id()}
-
-
-def _listed(allowed: Iterable[str] | None) -> list[str] | None:
+    allowed = request.get("allowed")
     if isinstance(allowed, str):
         raise LobInputError("allowed must be a list of arms")
-    return None if allowed is None else list(allowed)
+    listed = None if allowed is None else list(allowed)
+    return {**request, "allowed": listed, "id": request.get("id") or new_id()}
 
 
 def _encoded(body: dict[str, Any]) -> bytes:
@@ -202,13 +193,7 @@ def _encoded(body: dict[str, Any]) -> bytes:
 
 def _user_path(user: str) -> str:
     # A name may be "..", which is no folder.
-    name = quote(check_user(user), safe="").replace(".", "%2E")
-    return f"/v1/users/{name}"
-
-
-def _asked_for(answer: httpx.Response) -> float:
-    seconds = answer.headers.get("retry-after", "")
-    return min(float(seconds), LONGEST_PAUSE) if seconds.isdigit() else 0.0
+    return "/v1/users/" + quote(check_user(user), safe="").replace(".", "%2E")
 
 
 def _error(answer: httpx.Response) -> ServiceError:

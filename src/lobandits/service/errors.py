@@ -1,16 +1,10 @@
-"""What can go wrong in a service: every error has a code that programs can read."""
+"""What can go wrong in a service, with codes that programs can read."""
 
 from lobandits.errors import LobError, LobInputError
 
 
 class ServiceError(LobError):
-    """Base of the service's errors.
-
-    Attributes
-    ----------
-    code : str
-        A short name of the error that stays the same: HTTP answers carry it.
-    """
+    """Base of the service's errors; ``code`` names each, and HTTP answers carry it."""
 
     code = "service_error"
 

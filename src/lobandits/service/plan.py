@@ -11,13 +11,11 @@ from fastapi import FastAPI
 from lobandits.policies import Policy
 from lobandits.service.app import create_app
 from lobandits.service.decisions import DecisionService
-from lobandits.service.logs import LOG, start_logging
-from lobandits.service.metrics import FOLDER
 from lobandits.service.model import encoded
-from lobandits.service.server import listen, serve
+from lobandits.service.routes import FOLDER
+from lobandits.service.server import LOG, Workers, listen, serve, start_logging
 from lobandits.service.settings import Settings
 from lobandits.service.store import open_store
-from lobandits.service.workers import Workers
 
 
 @dataclass(frozen=True)

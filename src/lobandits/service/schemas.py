@@ -1,8 +1,6 @@
-"""The bodies of requests and answers: what is read is checked here, and OpenAPI shows it.
+"""The bodies of requests and answers, as OpenAPI shows them; only their form is checked here."""
 
-Only form is checked here; `lobandits.service.calls` decides what a name or a number may be.
-"""
-
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,10 +10,10 @@ from lobandits.service.answers import MAX_BATCH
 from lobandits.service.calls import MOST_ALLOWED, MOST_CHARACTERS
 
 EXAMPLE = "0190a6e2c3f17d0e8b1d5a3f0d6e9c42"
-NO_NUL = r"^[^\x00]*$"
 
 Text = Annotated[str, Field(strict=True)]
-Id = Annotated[str, Field(strict=True, pattern="^[0-9a-f]{32}$", examples=[EXAMPLE])]
+User = Annotated[Text, Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"^[^\x00]*$")]
+Id = Annotated[Text, Field(pattern="^[0-9a-f]{32}$", examples=[EXAMPLE])]
 
 
 class Body(BaseModel):
@@ -27,9 +25,7 @@ class Body(BaseModel):
 class DecisionRequest(Body):
     """A user for whom an arm is to be chosen."""
 
-    user: str = Field(
-        strict=True, min_length=1, max_length=MOST_CHARACTERS, pattern=NO_NUL, examples=["u42"]
-    )
+    user: User = Field(examples=["u42"])
     allowed: list[Text] | None = Field(
         None,
         min_length=1,
@@ -177,3 +173,32 @@ class ErrorAnswer(BaseModel):
     """The body of every answer that is not a success."""
 
     error: ErrorBody
+
+
+MEANINGS = {
+    401: "The key is missing or wrong.",
+    403: "The key may not do this.",
+    404: "There is no such decision or user.",
+    409: "The id or the decision is taken: by another user, or by another reward.",
+    413: "The body is too large.",
+    422: "A value is missing, unknown or wrong.",
+    500: "Something unexpected; the server's log has more.",
+    503: "The store does not answer now; try again after the seconds in Retry-After.",
+}
+
+
+def described(tag: str, *statuses: int, content: Iterable[str] = ()) -> dict[str, Any]:
+    """Return how OpenAPI shows a route: its tag, and its answers with those of every route.
+
+    ``content`` names the media types of a success that is not JSON.
+    """
+    answers: dict[int, dict[str, Any]] = {
+        status: {"model": ErrorAnswer, "description": MEANINGS[status]}
+        for status in (401, 403, 413, 500, *statuses)
+    }
+    if 503 in answers:
+        seconds = {"description": "Seconds to wait.", "schema": {"type": "integer"}}
+        answers[503]["headers"] = {"Retry-After": seconds}
+    if content:
+        answers[200] = {"content": {kind: {} for kind in content}}
+    return {"tags": [tag], "responses": answers}

@@ -1,16 +1,21 @@
-"""Running an app: one process or several on one port, until a signal asks them to end.
+"""Running an app in one process or several, until SIGTERM or SIGINT asks them to end.
 
-On SIGTERM or SIGINT no new request is taken, those under way are finished, and the exit code
-is 0. Several processes share one listening socket; one that dies is replaced.
+Then no new request is taken, those under way are finished, and the exit code is 0.
 """
 
 import gc
+import json
+import logging
+import multiprocessing
 import signal
 import socket
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from types import FrameType
 from typing import Any
 
@@ -19,15 +24,15 @@ from starlette.types import ASGIApp
 
 from lobandits._checks import whole
 from lobandits.errors import LobError
-from lobandits.service.logs import LOG
 
+LOG = logging.getLogger("lobandits.service")
+LEVELS = ("debug", "info", "warning", "error")
 GRACE = 30  # seconds for requests under way at the end
 KEEP_ALIVE = 65  # seconds; longer than clients keep a connection that they do not use
 LONGEST_HEADER = 2**18  # bytes: a name of 10,000 emoji, percent-encoded, is read and refused
 HEADERS = [("x-content-type-options", "nosniff"), ("cache-control", "no-store")]
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-Handler = Callable[[int, FrameType | None], Any]
+SPAWN = multiprocessing.get_context("spawn")  # a fork would copy locks and connections
+PAUSE = 1.0  # seconds before a process that died is replaced
 
 
 class Server(uvicorn.Server):
@@ -53,17 +58,14 @@ class Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """End on a signal while the server runs."""
-        with handling(self.handle_exit):
+        with _handling(self.handle_exit):
             yield
 
 
 @contextmanager
-def handling(handler: Handler) -> Iterator[None]:
-    """Let ``handler`` take the signals to end, if this is the main thread."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, handler) for number in SIGNALS}
+def _handling(handler: Callable[[int, FrameType | None], Any]) -> Iterator[None]:
+    """Let ``handler`` take the signals to end."""
+    before = {n: signal.signal(n, handler) for n in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
@@ -91,36 +93,123 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address(listener: socket.socket) -> str:
-    """Return the address of a bound socket, as a client writes it.
-
-    Examples
-    --------
-    >>> with listen("127.0.0.1", 0) as listener:
-    ...     address(listener).rpartition(":")[0]
-    'http://127.0.0.1'
-    """
+    """Return the address of a bound socket, as a client writes it."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+def _announce(listener: socket.socket, workers: int) -> None:
+    LOG.info("listening", extra={"fields": {"url": address(listener), "workers": workers}})
+
+
 def serve(app: ASGIApp, listener: socket.socket) -> None:
     """Serve ``app`` in this process until a signal."""
-
-    def say() -> None:
-        LOG.info("listening", extra={"fields": {"url": address(listener), "workers": 1}})
-
-    Server(app, say).run([listener])
+    Server(app, lambda: _announce(listener, 1)).run([listener])
 
 
-def work(make: Callable[[], ASGIApp], listener: socket.socket, parent: Connection) -> None:
+class Workers:
+    """Serves what ``make`` returns in ``n`` processes on one socket; one that dies is replaced.
+
+    Each process calls ``make``, a function that can be pickled. One pipe tells of processes that
+    have started, and of the signal to end.
+    """
+
+    def __init__(self, make: Callable[[], ASGIApp], listener: socket.socket, n: int) -> None:
+        self.make = make
+        self.listener = listener
+        self.n = n
+        self.processes: list[BaseProcess] = []
+        self.hear, self.call = SPAWN.Pipe(duplex=False)
+        self.started = 0
+        self.ending = False
+
+    def run(self) -> None:
+        """Serve until a signal; afterwards all processes have ended."""
+        with _handling(self._end):
+            try:
+                self.processes = [self._start() for _ in range(self.n)]
+                while not self.ending:
+                    self._look()
+            finally:
+                self._stop()
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        if not self.ending:
+            self.ending = True
+            self.call.send("end")
+
+    def _start(self) -> BaseProcess:
+        process = SPAWN.Process(target=_work, args=(self.make, self.listener, self.call))
+        process.start()
+        return process
+
+    def _look(self) -> None:
+        """Wait until something happens: a process starts or dies, or a signal comes."""
+        ends = [process.sentinel for process in self.processes]
+        if self.hear in wait([self.hear, *ends]) and self.hear.recv() == "started":
+            self.started += 1
+            if self.started == self.n:
+                _announce(self.listener, self.n)
+        if not self.ending and any(process.exitcode is not None for process in self.processes):
+            self._replace()
+
+    def _replace(self) -> None:
+        if self.started < self.n:
+            raise LobError("a worker ended before it served; the lines above say why")
+        time.sleep(PAUSE)
+        for i, process in enumerate(self.processes):
+            if process.exitcode is not None and not self.ending:
+                fields = {"exit": process.exitcode}
+                LOG.warning("worker died and is replaced", extra={"fields": fields})
+                self.processes[i] = self._start()
+
+    def _stop(self) -> None:
+        for process in self.processes:
+            process.terminate()
+        last = time.monotonic() + GRACE + 5
+        for process in self.processes:
+            process.join(max(0.0, last - time.monotonic()))
+            process.kill()  # nothing happens to one that has ended
+            process.join()
+
+
+def _work(make: Callable[[], ASGIApp], listener: socket.socket, parent: Connection) -> None:
     """Serve as one of several processes, until a signal or the death of the parent."""
     server = Server(make(), lambda: parent.send("started"))
 
     def watch() -> None:
-        try:
-            parent.recv()
-        except (EOFError, OSError):
-            server.should_exit = True
+        process = multiprocessing.parent_process()
+        assert process is not None
+        process.join()
+        server.should_exit = True
 
     threading.Thread(target=watch, daemon=True).start()
     server.run([listener])
+
+
+class JsonLines(logging.Formatter):
+    """Writes a record as ``{"time", "level", "event", ...}``."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as one line."""
+        clock = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+        line = {
+            "time": f"{clock}.{int(record.msecs):03d}Z",
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line)
+
+
+def start_logging(level: str = "info") -> None:
+    """Send the service's logs, and uvicorn's errors, to standard output as JSON lines."""
+    handler = logging.StreamHandler(sys.stdout)
+    handler.setFormatter(JsonLines())
+    for name, least in (("lobandits.service", level), ("uvicorn.error", "warning")):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.setLevel(least.upper())
+        logger.propagate = False

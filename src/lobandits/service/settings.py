@@ -23,13 +23,6 @@ class Settings:
         Who has it may do everything. Without any key everybody may, from this machine.
     max_body : int
         Largest body of a request, in bytes.
-
-    Examples
-    --------
-    >>> Settings.from_environment({"LOB_API_KEY": "k-1"}).api_key
-    'k-1'
-    >>> Settings().has_keys
-    False
     """
 
     api_key: str | None = field(default=None, repr=False)
@@ -49,10 +42,9 @@ class Settings:
         return self.api_key is not None or self.admin_key is not None
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "Settings":
         """Return the settings with the keys of the environment; an empty one is no key."""
-        known = os.environ if environment is None else environment
-        return cls(api_key=known.get(API_KEY) or None, admin_key=known.get(ADMIN_KEY) or None)
+        return cls(environment.get(API_KEY) or None, environment.get(ADMIN_KEY) or None)
 
     def check_host(self, host: str) -> None:
         """Refuse to listen beyond this machine without a key."""

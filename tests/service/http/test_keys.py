@@ -7,12 +7,12 @@ from fastapi.routing import APIRoute
 from tests.service.http.running import KEYS, Running, some_app
 
 from lobandits.errors import LobInputError
-from lobandits.service.auth import NEEDS, Guard, Role
-from lobandits.service.routes.page import PATHS
+from lobandits.service.app import NEEDS, Guard, Role
+from lobandits.service.routes import PAGE
 from lobandits.service.settings import Settings
 
 DECIDE, ADMIN = KEYS.values()
-OPEN = {"/healthz", "/readyz", *PATHS}
+OPEN = {"/healthz", "/readyz", *PAGE}
 HOT = {"/v1/decisions", "/v1/decisions/batch", "/v1/rewards", "/v1/rewards/batch"}
 
 
@@ -20,7 +20,7 @@ def routes() -> list[tuple[str, str]]:
     """Return the method and path of every route that the app has, and of some it has not."""
     documented = some_app().openapi()["paths"]
     known = [(method.upper(), path) for path, methods in documented.items() for method in methods]
-    known += [("GET", path) for path in PATHS]
+    known += [("GET", path) for path in PAGE]
     unknown = [("GET", "/openapi.json"), ("GET", "/docs"), ("GET", "/v1/decisions"),
                ("POST", "/v1/decisions/"), ("GET", "/v1/nothing"), ("TRACE", "/v1/log"),
                ("GET", "/healthz/"), ("GET", "/HEALTHZ"), ("GET", "/static/none.js"),

@@ -1,58 +1,70 @@
-// The page of a running service: asks the HTTP interface every few seconds and draws the answers.
+// The page of a running service: asks it every few seconds and draws the answers.
 
-import { heatMap, histogram, html, scale, sparkline, timeBars } from "./charts.js";
-import { ask, isAboutKeys, key } from "./service.js";
-import { clock, number, percent, short } from "./text.js";
-import { explanation } from "./user.js";
+import { barChart, cell, chanceTable, html, number, percent, scale } from "./charts.js";
+import { short, sparkline, table, tableRow } from "./charts.js";
 
 const REFRESH = 5000;
 const MOST_BARS = 60;
 const TENTHS = 10;
-const FEW_ARMS = 12;
-const FEW_STATES = 15;
+const MOST_STATES = 10;
 const $ = (id) => document.getElementById(id);
 const sum = (values) => values.reduce((total, value) => total + value, 0);
+const ratio = (part, whole) => (whole ? part / whole : null);
+const key = () => sessionStorage.getItem("key"); // it is kept in this tab only
 
 let activity = null;
-let orders = null;
+let model = null;
 let picked = -1;
 let sorting = { by: "share", down: true };
+
+/** Ask the service; throw an error that can be shown, with `status` where there is one. */
+async function ask(path) {
+  const headers = key() ? { Authorization: `Bearer ${key()}` } : {};
+  let answer;
+  try {
+    answer = await fetch(path, { headers, cache: "no-store", signal: AbortSignal.timeout(10000) });
+  } catch {
+    throw new Error("The service does not answer; trying again.");
+  }
+  const body = await answer.json().catch(() => null);
+  if (answer.ok && body) return body;
+  const message = body?.error?.message ?? `The service answered ${answer.status}.`;
+  throw Object.assign(new Error(message), { status: answer.status });
+}
 
 async function refresh() {
   try {
     activity = await ask(`v1/activity?minutes=${$("minutes").value}`);
-    if (orders?.model !== activity.model) orders = await ask("v1/model");
-    show("board");
+    if (model?.model !== activity.model) model = await ask("v1/model");
+    show(true);
     draw();
-    $("updated").textContent = `Updated ${new Date().toLocaleTimeString("en-GB")}`;
+    say("updated", `Updated ${new Date().toLocaleTimeString("en-GB")}`);
   } catch (error) {
     if (isAboutKeys(error)) askForKey(error);
-    else complain(error.message);
+    else {
+      say("status", error.message);
+      $("status").hidden = false;
+    }
   }
 }
 
-function show(id) {
-  $("board").hidden = id !== "board";
-  $("key-form").hidden = id !== "key-form";
-  $("controls").hidden = id !== "board";
-  $("forget").hidden = !key.read();
+function show(board) {
+  $("board").hidden = $("controls").hidden = !board;
+  $("key-form").hidden = board;
+  $("forget").hidden = !key();
   $("status").hidden = true;
 }
 
-function complain(message) {
-  $("status").textContent = message;
-  $("status").className = "notice error";
-  $("status").hidden = false;
-}
+const isAboutKeys = (error) => error.status === 401 || error.status === 403;
 
 function askForKey(error) {
-  if (!$("key-form").hidden && !key.read()) return;
-  show("key-form");
-  if (key.read()) {
-    $("key-problem").textContent = error.message;
+  if (!$("key-form").hidden && !key()) return;
+  show(false);
+  if (key()) {
+    say("key-problem", error.message);
     $("key-problem").className = "problem";
   }
-  key.forget();
+  sessionStorage.removeItem("key");
   $("key").focus();
 }
 
@@ -62,7 +74,7 @@ function say(id, text) {
 }
 
 function draw() {
-  drawModel();
+  say("model", `${model.policy}, model ${model.model}`);
   drawTotals();
   drawTraffic();
   drawArms();
@@ -70,20 +82,16 @@ function draw() {
   drawOrders();
 }
 
-function drawModel() {
-  $("model").textContent = `${orders.policy}, model ${orders.model}`;
-}
-
 function drawTotals() {
   const decisions = sum(activity.decisions);
   const rewards = sum(activity.rewards);
-  const total = sum(Object.values(activity.arms).map((arm) => sum(totals(arm))));
+  const total = sum(Object.values(activity.arms).flatMap(totals));
   const tiles = {
     decisions: number(decisions),
     rewards: number(rewards),
-    rewarded: decisions ? percent(rewards / decisions) : "–",
+    rewarded: percent(ratio(rewards, decisions)),
     "decisions per minute": number(decisions / activity.minutes.length),
-    "mean reward": short(rewards ? total / rewards : null),
+    "mean reward": short(ratio(total, rewards)),
   };
   $("totals").replaceChildren(
     ...Object.entries(tiles).map(([name, value]) =>
@@ -95,56 +103,66 @@ function drawTotals() {
 /** Return the sums of an arm's rewards in each minute. */
 const totals = ({ mean, rewards }) => rewards.map((n, i) => n * (mean[i] ?? 0));
 
-/** Return sums over equal parts of a long series, so that few enough bars remain. */
+/** Return how many minutes one bar stands for, so that few enough bars remain. */
+const minutesOfBar = () => Math.ceil(activity.minutes.length / MOST_BARS);
+
+/** Return the sums of a series over the minutes of each bar. */
 function buckets(values) {
-  const size = Math.ceil(values.length / MOST_BARS);
-  return Array.from({ length: Math.ceil(values.length / size) }, (_, i) =>
-    sum(values.slice(i * size, (i + 1) * size)),
-  );
+  const size = minutesOfBar();
+  return values.flatMap((_, i) => (i % size ? [] : [sum(values.slice(i, i + size))]));
 }
 
 function drawTraffic() {
-  const size = Math.ceil(activity.minutes.length / MOST_BARS);
+  const size = minutesOfBar();
   const perMinute = (values) => buckets(values).map((total) => total / size);
-  const series = [perMinute(activity.decisions), perMinute(activity.rewards)];
-  const labels = activity.minutes.filter((_, i) => i % size === 0).map(clock);
-  const peak = number(Math.max(...series[0]));
-  const minutes = size > 1 ? `means of ${size} minutes` : "minutes";
-  timeBars($("traffic"), {
-    names: ["decisions", "rewards"],
-    series,
+  const [decisions, rewards] = [perMinute(activity.decisions), perMinute(activity.rewards)];
+  const time = { hour: "2-digit", minute: "2-digit" };
+  const labels = activity.minutes
+    .filter((_, i) => i % size === 0)
+    .map((moment) => new Date(moment).toLocaleTimeString("en-GB", time));
+  const peak = number(Math.max(...decisions));
+  const areas = barChart($("traffic"), {
+    series: { "bar-decisions": decisions, "bar-rewards": rewards },
     labels,
-    picked,
     label: `Decisions and rewards per minute since ${labels[0]}; at most ${peak} decisions.`,
-    onPick: (i) => {
-      picked = i;
-      const [decisions, rewards] = series.map((values) => number(values[i] ?? 0));
-      const nothing = sum(series.flat()) ? "" : "Nothing happened in this window. ";
-      say(
-        "traffic-readout",
-        i < 0
-          ? `${nothing}Bars are ${minutes}; the last is not over.`
-          : `${labels[i]}: ${decisions} decisions and ${rewards} rewards per minute`,
-      );
-    },
   });
+  const pick = (i) => {
+    picked = i;
+    areas.forEach((area, j) => area.classList.toggle("picked", i === j));
+    const minutes = size > 1 ? `means of ${size} minutes` : "minutes";
+    say(
+      "traffic-readout",
+      i < 0
+        ? `Bars are ${minutes}; the last is not over.`
+        : `${labels[i]}: ${number(decisions[i])} decisions and ${number(rewards[i])} rewards per minute`,
+    );
+  };
+  pick(picked);
+  $("traffic").onpointerover = (event) => pick(areas.indexOf(event.target));
+  $("traffic").onpointerleave = () => pick(-1);
+  $("traffic").onkeydown = (event) => {
+    const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!move) return;
+    event.preventDefault();
+    const from = picked < 0 ? labels.length : picked;
+    pick(Math.min(Math.max(from + move, 0), labels.length - 1));
+  };
 }
 
 function armRows() {
   const decisions = buckets(activity.decisions);
-  const total = sum(activity.decisions);
+  const ratios = (parts, wholes) => parts.map((part, i) => ratio(part, wholes[i]));
   return Object.entries(activity.arms).map(([arm, series]) => {
     const played = buckets(series.decisions);
     const rewarded = buckets(series.rewards);
     const sums = buckets(totals(series));
-    const rewards = sum(rewarded);
     return {
       arm,
-      rewards,
-      share: total ? sum(played) / total : 0,
-      mean: rewards ? sum(sums) / rewards : null,
-      shares: played.map((n, i) => (decisions[i] ? n / decisions[i] : null)),
-      means: sums.map((value, i) => (rewarded[i] ? value / rewarded[i] : null)),
+      rewards: sum(rewarded),
+      share: ratio(sum(played), sum(decisions)),
+      mean: ratio(sum(sums), sum(rewarded)),
+      shares: ratios(played, decisions),
+      means: ratios(sums, rewarded),
     };
   });
 }
@@ -155,97 +173,99 @@ function drawArms() {
     const order = typeof one === "string" ? one.localeCompare(two) : (one ?? -1e308) - (two ?? -1e308);
     return sorting.down ? -order : order;
   });
-  const known = (values) => values.filter((value) => value !== null);
-  const tallest = Math.max(0.01, ...rows.flatMap((row) => known(row.shares)));
-  const means = rows.flatMap((row) => known(row.means));
-  const [low, high] = means.length ? scale(Math.min(...means), Math.max(...means)) : [0, 1];
-  $("share-scale").textContent = rows.some((row) => row.share) ? `0 to ${percent(tallest)}` : "";
-  $("mean-scale").textContent = means.length ? `${short(low)} to ${short(high)}` : "";
+  const known = (name) => rows.flatMap((row) => row[name]).filter((value) => value !== null);
+  const [shares, means] = [known("shares"), known("means")];
+  const most = Math.max(...shares);
+  const [low, high] = scale(Math.min(...means), Math.max(...means));
+  say("share-scale", shares.length ? `0 to ${percent(most)}` : "");
+  say("mean-scale", means.length ? `${short(low)} to ${short(high)}` : "");
   $("arms").tBodies[0].replaceChildren(
-    ...rows.map((row) => armRow(row, [0, tallest], [low, high])),
-  );
-}
-
-function armRow(row, shareScale, meanScale) {
-  const cell = (content, kind) => html("td", kind ? { class: kind } : {}, content);
-  return html(
-    "tr",
-    {},
-    html("th", { scope: "row" }, row.arm),
-    cell(percent(row.share), "number"),
-    cell(sparkline(row.shares, shareScale, "share", `share of ${row.arm} over time`)),
-    cell(short(row.mean), "number"),
-    cell(sparkline(row.means, meanScale, "mean", `mean reward of ${row.arm} over time`)),
-    cell(number(row.rewards), "number"),
+    ...rows.map((row) =>
+      tableRow(
+        row.arm,
+        cell(percent(row.share), "number"),
+        cell(sparkline(row.shares, [0, most], "share", `share of ${row.arm} over time`)),
+        cell(short(row.mean), "number"),
+        cell(sparkline(row.means, [low, high], "mean", `mean reward of ${row.arm} over time`)),
+        cell(number(row.rewards), "number"),
+      ),
+    ),
   );
 }
 
 function drawCertainty() {
   const { of, chances } = activity.certainty;
   $("certainty").hidden = !chances.length;
-  say(
-    "certainty-text",
-    chances.length
-      ? `Users of the last decisions (${chances.length}), by the chance of their most likely ${of}.`
-      : "No decision yet.",
-  );
+  const text = `Users of the last decisions (${chances.length}), by the chance of their most likely ${of}.`;
+  say("certainty-text", chances.length ? text : "No decision yet.");
   if (!chances.length) return;
   const counts = Array(TENTHS).fill(0);
   for (const chance of chances) counts[Math.min(Math.floor(chance * TENTHS), TENTHS - 1)] += 1;
-  const label = `Users in each tenth of the chance of their most likely ${of}: ${counts.join(", ")}`;
-  histogram($("certainty"), { counts, label });
+  barChart($("certainty"), {
+    series: { bar: counts },
+    labels: counts.map((_, i) => `${10 * i}–${10 * (i + 1)}%`),
+    label: `${text} ${counts.join(", ")}`,
+  });
 }
 
 function drawOrders() {
-  $("orders").hidden = !orders.ranks;
-  $("orders-text").textContent = orders.ranks
-    ? "Rank of each arm in each state: 1 is best; arms that no other beats share it."
-    : "This policy has no orders.";
-  const few = orders.arms.length <= FEW_ARMS && (orders.ranks ?? []).length <= FEW_STATES;
-  $("board").classList.toggle("few", few);
-  if (orders.ranks) heatMap($("orders"), orders);
+  const { arms, ranks } = model;
+  $("orders").hidden = !ranks;
+  const text = "Rank of each arm in each state: 1 is best; arms that no other beats share it.";
+  say("orders-text", ranks ? text : "This policy has no orders.");
+  if (!ranks) return;
+  const drawn = (rank) => {
+    const strength = 100 - (94 * (rank - 1)) / Math.max(arms.length - 1, 1);
+    const kind = strength > 55 ? "cell strong" : "cell";
+    return html("td", { class: kind, "--strength": `${strength}%` }, rank);
+  };
+  const rows = ranks.map((row, state) => tableRow(state, ...row.map(drawn)));
+  $("orders").replaceChildren(table(["state", ...arms], rows));
 }
 
 async function explain(user) {
   try {
-    const answer = await ask(`v1/users/${encodeURIComponent(user)}`);
-    $("user-result").replaceChildren(...explanation(answer));
+    const { why, states, notes } = await ask(`v1/users/${encodeURIComponent(user)}`);
+    $("user-result").replaceChildren(
+      ...chanceTable(`Arms of ${user}`, why, "probability"),
+      ...chanceTable("Most likely states", states, "posterior", MOST_STATES),
+      ...notes.map((note) => html("p", { class: "quiet" }, note)),
+    );
   } catch (error) {
     if (isAboutKeys(error)) askForKey(error);
     const message = error.status === 404 ? `No user is called “${user}”.` : error.message;
-    $("user-result").replaceChildren(html("p", { class: "empty" }, message));
+    $("user-result").replaceChildren(html("p", { class: "quiet" }, message));
   }
 }
 
-$("key-form").addEventListener("submit", (event) => {
+$("key-form").onsubmit = (event) => {
   event.preventDefault();
-  key.keep($("key").value);
+  sessionStorage.setItem("key", $("key").value);
   $("key").value = "";
   refresh();
-});
-$("forget").addEventListener("click", () => {
-  key.forget();
+};
+$("forget").onclick = () => {
+  sessionStorage.removeItem("key");
   location.reload();
-});
-$("controls").addEventListener("submit", (event) => event.preventDefault());
-$("minutes").addEventListener("change", () => {
+};
+$("minutes").onchange = () => {
   picked = -1;
   refresh();
-});
-$("user-form").addEventListener("submit", (event) => {
+};
+$("user-form").onsubmit = (event) => {
   event.preventDefault();
   explain($("user").value);
-});
+};
 for (const button of document.querySelectorAll("[data-sort]")) {
-  button.addEventListener("click", () => {
+  button.onclick = () => {
     const by = button.dataset.sort;
     sorting = { by, down: sorting.by === by ? !sorting.down : by !== "arm" };
-    for (const head of document.querySelectorAll("#arms thead th")) head.removeAttribute("aria-sort");
+    document.querySelector("[aria-sort]").removeAttribute("aria-sort");
     button.parentElement.setAttribute("aria-sort", sorting.down ? "descending" : "ascending");
-    if (activity) drawArms();
-  });
+    drawArms();
+  };
 }
-window.addEventListener("resize", () => activity && draw());
+window.onresize = () => activity && model && draw();
 
 async function run() {
   if ($("live").checked && !document.hidden) await refresh();
