@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     )
     from lobandits.simulation import (
         FixedProblems,
-        MovieLens,
         Problems,
         Result,
         SimulationError,
@@ -70,6 +69,7 @@ if TYPE_CHECKING:
         Synthetic,
         simulate,
     )
+    from lobandits.simulation.movielens import MovieLens
     from lobandits.theory import (
         lobucb_regret_bound,
         regret_lower_bound,
@@ -132,7 +132,6 @@ _HOMES = {
     "lobandits.service.client": ("Client",),
     "lobandits.simulation": (
         "FixedProblems",
-        "MovieLens",
         "Problems",
         "Result",
         "SimulationError",
@@ -140,6 +139,7 @@ _HOMES = {
         "Synthetic",
         "simulate",
     ),
+    "lobandits.simulation.movielens": ("MovieLens",),
     "lobandits.theory": (
         "lobucb_regret_bound",
         "regret_lower_bound",
