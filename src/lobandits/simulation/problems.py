@@ -119,7 +119,7 @@ class Problems:
     @property
     def n_users(self) -> int:
         """Number of users."""
-        return int(self.means.shape[0])
+        return len(self.means)
 
     @property
     def n_arms(self) -> int:
@@ -238,11 +238,7 @@ class FixedProblems:
         return self.problems.take(np.arange(first, first + n) % self.problems.n_users)
 
     def __repr__(self) -> str:
-        rows = self.problems
-        return (
-            f"FixedProblems(n_rows={rows.n_users}, n_arms={rows.n_arms}, "
-            f"n_states={rows.n_states}, sigma={rows.sigma:g}, rewards={rows.rewards!r})"
-        )
+        return repr(self.problems).replace("Problems(n_users", "FixedProblems(n_rows")
 
 
 def _frozen(values: NDArray[Scalar]) -> NDArray[Scalar]:

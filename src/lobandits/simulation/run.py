@@ -173,12 +173,6 @@ def _check(label: object, spec: object) -> None:
         raise LobInputError(f"policy {label!r} must be a name, a policy or a function: {spec!r}")
 
 
-def _describe(spec: Spec) -> str:
-    if isinstance(spec, str):
-        return spec
-    return repr(spec) if isinstance(spec, Policy) else getattr(spec, "__qualname__", repr(spec))
-
-
 def _check_executor(executor: Executor | None, specs: Mapping[str, Spec]) -> None:
     if not isinstance(executor, Executor | None):
         raise LobInputError(f"executor must be a concurrent.futures.Executor, got {executor!r}")
@@ -206,7 +200,10 @@ def _room(run: Chunk) -> Result:
     n, horizon, labels = run.n_users, run.horizon, list(run.specs)
     settings = {
         "environment": repr(run.env),
-        "policies": {label: _describe(spec) for label, spec in run.specs.items()},
+        "policies": {
+            label: spec if isinstance(spec, str) else getattr(spec, "__qualname__", repr(spec))
+            for label, spec in run.specs.items()
+        },
         "horizon": horizon,
         "n_users": n,
         "seed": run.seed,

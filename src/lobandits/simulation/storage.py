@@ -26,7 +26,7 @@ from lobandits.simulation.result import Result
 FORMAT = "lobandits.result"
 VERSION = 1
 KEY = "lobandits"
-FIELDS = ("settings", "seconds", "cpu_seconds", "constants", "checksums")
+FIELDS = ("settings", "seconds", "cpu_seconds", "constants")
 SETTINGS = ("environment", "policies", "horizon", "n_users", "seed", "keep")
 Arrays = dict[str, NDArray[Any]]
 
@@ -37,7 +37,7 @@ def save_result(result: Result, path: str | os.PathLike[str]) -> Path:
 
     write = _write_parquet if _is_parquet(path) else _write_npz
     checksums = {name: _checksum(array) for name, array in _arrays(result).items()}
-    kept = {field: dict(getattr(result, field)) for field in FIELDS if field != "checksums"}
+    kept = {field: dict(getattr(result, field)) for field in FIELDS}
     versions = {"format": FORMAT, "version": VERSION, "lobandits": __version__}
     header = json.dumps({**versions, **kept, "checksums": checksums})
     try:
@@ -71,7 +71,6 @@ def _checksum(array: NDArray[Any]) -> int:
 
 
 def _header(text: str) -> dict[str, Any]:
-    """Return what stands beside the arrays, or say what is wrong with it."""
     header = json.loads(text)
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise LobInputError("no lobandits result")
@@ -80,7 +79,7 @@ def _header(text: str) -> dict[str, Any]:
         raise LobInputError(
             f"format version {version!r}, but this lobandits reads up to {VERSION}; upgrade it"
         )
-    for field in FIELDS:
+    for field in (*FIELDS, "checksums"):
         if not isinstance(header.get(field), dict):
             raise LobInputError(f"the field {field!r} is missing")
     for key in SETTINGS:

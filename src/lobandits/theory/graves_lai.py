@@ -44,11 +44,9 @@ def cover(costs: FloatArray, separate: Separate, start: FloatArray) -> Cover:
     the rows at a feasible ``start``: the master linear program over the rows seen so far gives a
     vertex y, and the rows that it violates are added, as are those of a point halfway to the
     cheapest plan so far, which saves about a third of the rounds. Two certificates, neither of
-    which trusts the solver:
-
-    * y / (min row @ y) satisfies every row, since ``separate`` is exact: its cost is at least
-      the optimum;
-    * the master's dual solution, clipped and rescaled until feasible: its value is at most it.
+    which trusts the solver: y / (min row @ y) satisfies every row, since ``separate`` is exact, so
+    its cost is at least the optimum; the master's dual solution, clipped and rescaled until
+    feasible, is at most it.
     """
 
     def price(y: FloatArray) -> float:
