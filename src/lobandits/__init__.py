@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from lobandits.service.client import Client
     from lobandits.simulation import (
         FixedProblems,
-        MovieLens,
         Problems,
         Result,
         SimulationError,
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
         Synthetic,
         simulate,
     )
+    from lobandits.simulation.movielens import MovieLens
     from lobandits.theory import (
         lobucb_regret_bound,
         regret_lower_bound,
@@ -81,9 +81,10 @@ _HOME_OF = {
         "service": "Decision DecisionService open_store",
         "service.client": "Client",
         "simulation": """
-            FixedProblems MovieLens Problems Result SimulationError SimulationInterrupted
+            FixedProblems Problems Result SimulationError SimulationInterrupted
             Synthetic simulate
         """,
+        "simulation.movielens": "MovieLens",
         "theory": """
             lobucb_regret_bound regret_lower_bound samples_for_exact_orders
             similar_order_probability toparms_regret_bound

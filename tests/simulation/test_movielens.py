@@ -13,8 +13,8 @@ from tests.learning.movielens.editions import REAL
 from lobandits._checks import FloatArray
 from lobandits.errors import LobInputError
 from lobandits.learning import KendallKMeans, RewardTable, load_movielens, make_ratings
-from lobandits.simulation import Environment, MovieLens, simulate
-from lobandits.simulation.clusters import _held_out
+from lobandits.simulation import Environment, simulate
+from lobandits.simulation.movielens import MovieLens, _held_out
 
 needs_real = pytest.mark.skipif(not REAL.exists(), reason="needs the ratings of ml-latest-small")
 

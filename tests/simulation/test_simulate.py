@@ -58,7 +58,7 @@ def test_other_policies_do_not_matter(whole: Result) -> None:
 @pytest.mark.parametrize("rewards", ["gaussian", "clipped", "bernoulli"])
 def test_a_run_agrees_with_plain_loops_over_the_public_interface(rewards: str) -> None:
     """One policy step by step: choose and record, with the streams written out."""
-    from lobandits.simulation.streams import Stream, block_generator
+    from lobandits.simulation.blocks import Stream, block_generator
 
     env = Synthetic(n_arms=4, n_states=3, rewards=rewards)
     result = run(env=env, policies=["ucb"], horizon=40, n_users=8)
@@ -167,14 +167,14 @@ def test_any_object_that_samples_is_an_environment_and_chunks_are_bounded() -> N
 
 
 def test_chunks_share_the_users_evenly() -> None:
-    from lobandits.simulation.run import _chunk_size
+    from lobandits.simulation.runner import even_size
 
-    assert _chunk_size(225, 200, 2, None) == 104
-    assert _chunk_size(225, 1100, 2, None) == 280
-    assert _chunk_size(225, 100_000, 2, None) <= 512
-    assert _chunk_size(225, 3, 8, None) == 8
-    assert _chunk_size(10**9, 100, 2, None) == 8
-    assert _chunk_size(225, 100, 2, 13) == 16
+    assert even_size(225, 200, 2, None) == 104
+    assert even_size(225, 1100, 2, None) == 280
+    assert even_size(225, 100_000, 2, None) <= 512
+    assert even_size(225, 3, 8, None) == 8
+    assert even_size(10**9, 100, 2, None) == 8
+    assert even_size(225, 100, 2, 13) == 16
 
 
 @pytest.mark.parametrize(

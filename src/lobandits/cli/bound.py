@@ -210,7 +210,7 @@ def _guarantees(mu: list[float], orders: "LatentOrders", sigma: float, horizon: 
 
 def _draw(bounds: "list[LowerBound]", lob: "LowerBound", path: Path) -> Path:
     """Write the figure, the LOB bound first."""
-    from lobandits.theory.plot import plot_bounds
+    from lobandits.theory.bound import plot_bounds
 
     others = [item for item in bounds if item is not lob]
     return save_picture(plot_bounds([lob, *others]), path)

@@ -8,7 +8,7 @@ from lobandits.experiments.claims import Claim, Evidence, all_of, exactly
 from lobandits.experiments.design import TENTH, Experiment, Found
 from lobandits.experiments.draw import Canvas, policy_title
 from lobandits.experiments.movielens import RAW, sweep
-from lobandits.simulation.colours import line_styles
+from lobandits.simulation.report import line_styles
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

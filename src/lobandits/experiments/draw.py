@@ -9,7 +9,7 @@ import numpy as np
 from lobandits._checks import FloatArray
 from lobandits.experiments.design import FIRST, NARROW, NARROW_TENTH, TENTH
 from lobandits.experiments.record import Record
-from lobandits.simulation.colours import line_styles
+from lobandits.simulation.report import line_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ from lobandits.experiments.claims import Claim, Evidence, all_of, estimate, exac
 from lobandits.experiments.design import PAPER_POLICIES, SIGMAS, Experiment, Found, Sweep
 from lobandits.experiments.draw import Canvas, draw_band, label_lines, policy_title
 from lobandits.experiments.synthetic import HORIZON, USERS
-from lobandits.simulation.colours import line_styles
+from lobandits.simulation.report import line_styles
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

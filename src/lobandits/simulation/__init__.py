@@ -1,27 +1,20 @@
 """Environments, and the one call that compares policies on them.
 
-``MovieLens`` loads on first use: it brings what learning needs.
+``MovieLens`` has a home of its own, `movielens`: it brings what learning needs.
 """
 
-from typing import TYPE_CHECKING, Any
-
-from lobandits.simulation.failures import SimulationError, SimulationInterrupted
-from lobandits.simulation.fixed import FixedProblems
-from lobandits.simulation.moments import Curve
-from lobandits.simulation.problems import Environment, Problems
+from lobandits.simulation.blocks import Curve
+from lobandits.simulation.problems import Environment, FixedProblems, Problems
 from lobandits.simulation.result import Difference, Result
-from lobandits.simulation.run import simulate
+from lobandits.simulation.run import SimulationInterrupted, simulate
+from lobandits.simulation.runner import SimulationError
 from lobandits.simulation.synthetic import Synthetic
-
-if TYPE_CHECKING:
-    from lobandits.simulation.movielens import MovieLens
 
 __all__ = [
     "Curve",
     "Difference",
     "Environment",
     "FixedProblems",
-    "MovieLens",
     "Problems",
     "Result",
     "SimulationError",
@@ -29,11 +22,3 @@ __all__ = [
     "Synthetic",
     "simulate",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name != "MovieLens":
-        raise AttributeError(f"module 'lobandits.simulation' has no attribute {name!r}")
-    from lobandits.simulation.movielens import MovieLens
-
-    return MovieLens

@@ -2,20 +2,34 @@
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray, fraction, not_negative, positive, whole
+from lobandits._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    fraction,
+    not_negative,
+    positive,
+    whole,
+)
 from lobandits.errors import LobInputError
-from lobandits.learning.logs import reward_table
-from lobandits.learning.movielens import MovieLensRatings, genre_table
-from lobandits.learning.ratings import GeneratedRatings
-from lobandits.learning.table import RewardTable
+from lobandits.learning import (
+    GeneratedRatings,
+    KendallKMeans,
+    MovieLensRatings,
+    RewardTable,
+    reward_table,
+)
+from lobandits.learning.imputation import impute
+from lobandits.learning.movielens import genre_table
 from lobandits.orders import LatentOrders
-from lobandits.simulation.clusters import Clusters, cluster
+from lobandits.orders.arms import counted
+from lobandits.projection import project
+from lobandits.simulation.blocks import Stream
 from lobandits.simulation.problems import Problems
-from lobandits.simulation.streams import Stream
 
 FILTERS = ("ratings", "min_movie_ratings", "min_user_ratings", "seed")
 CLUSTERING = (*FILTERS, "n_states", "hold_out")
@@ -28,6 +42,21 @@ DECIDES = {
 """What is computed once, and the options that decide it."""
 
 
+class Clusters(NamedTuple):
+    """All users, each in the state with the nearest order; those held out taught no order.
+
+    ``raw`` has each user's mean of each arm, imputed where there is none; ``centers`` are the
+    averages that the orders are of, (n_states, n_arms).
+    """
+
+    raw: FloatArray
+    imputed_share: float
+    states: IntArray
+    orders: LatentOrders
+    centers: FloatArray
+    held_out: BoolArray
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class MovieLens:
     r"""Users of MovieLens: an arm is a genre, its mean the user's average rating of its movies.
@@ -37,9 +66,8 @@ class MovieLens:
     where :math:`\mu^{0,i}` are user i's genre means, :math:`s_i` is the user's state among
     ``n_states`` found by :class:`lobandits.KendallKMeans`, and proj is the projection on the
     order of that state. Alpha 0 is the paper's Setting A, where the orders hold; alpha 1 is
-    Setting B, the raw means. Rewards are Gaussian.
-
-    Ratings are read, summed up and clustered on first use, and kept.
+    Setting B, the raw means. Rewards are Gaussian. Ratings are read, summed up and clustered on
+    first use, and kept.
 
     Parameters
     ----------
@@ -49,19 +77,19 @@ class MovieLens:
     n_states
         Number of states, m; fewer are found where orders become equal.
     alpha
-        Share of the raw means in the users' means, from 0 (Setting A) to 1 (Setting B).
+        Share of the raw means, from 0 (Setting A) to 1 (Setting B).
     sigma
-        Standard deviation of the rewards' noise, which policies are told.
+        Standard deviation of the noise, which policies are told.
     min_movie_ratings, min_user_ratings
-        Leave out movies with fewer ratings, then users with fewer ratings of the movies that
-        remain. Only what :func:`lobandits.load_movielens` returned is filtered.
+        Leave out movies with fewer ratings, then users with fewer ratings of the rest; only
+        for what :func:`lobandits.load_movielens` returned.
     min_gap
         Least gap between neighbours in the projected means.
     seed
         Names the one genre of movies that have several, the clustering and the users held out.
     hold_out
-        Share of users that have no part in learning; then only these are in play. 0, as in the
-        paper: all users have a part and are in play.
+        Share of users that have no part in learning; then only these are in play. 0 is the
+        paper's choice.
     progress
         Show a progress bar of the clustering, if standard error is a terminal.
 
@@ -69,20 +97,16 @@ class MovieLens:
     -----
     A genre that a user never rated has the user's mean plus the genre's offset;
     ``imputed_share`` says how often. What latent-bandit policies believe of a state is the
-    average of its users' means, at the same alpha, held-out users aside. A pickled copy has
-    the table of genre means in place of the ratings.
+    average of its users' means, held-out users aside.
 
     Examples
     --------
     >>> import lobandits as lob
-    >>> ratings = lob.make_ratings(n_users=300, n_arms=6, n_states=4)
-    >>> env = lob.MovieLens(ratings, n_states=4)
+    >>> env = lob.MovieLens(lob.make_ratings(n_users=300, n_arms=6, n_states=4), n_states=4)
     >>> env.sample(2, seed=0)
     Problems(n_users=2, n_arms=6, n_states=4, sigma=2, rewards='gaussian')
-    >>> env.violations()
-    0.0
-    >>> env.replace(alpha=1.0).violations() > 0
-    True
+    >>> env.violations(), env.replace(alpha=1.0).violations() > 0
+    (0.0, True)
     """
 
     ratings: MovieLensRatings | GeneratedRatings | RewardTable
@@ -102,18 +126,18 @@ class MovieLens:
                 "ratings must come from load_movielens(path) or make_ratings(...), or be a "
                 f"RewardTable, got {type(self.ratings).__name__}"
             )
-        for name in ("n_states", "min_movie_ratings", "min_user_ratings"):
-            self._set(name, whole(name, getattr(self, name)))
-        self._set("seed", whole("seed", self.seed, least=0, most=2**32 - 1))
-        self._set("alpha", fraction("alpha", self.alpha))
-        self._set("sigma", positive("sigma", self.sigma))
-        self._set("min_gap", not_negative("min_gap", self.min_gap))
-        self._set("hold_out", fraction("hold_out", self.hold_out))
+        vars(self).update(
+            n_states=whole("n_states", self.n_states),
+            min_movie_ratings=whole("min_movie_ratings", self.min_movie_ratings),
+            min_user_ratings=whole("min_user_ratings", self.min_user_ratings),
+            seed=whole("seed", self.seed, least=0, most=2**32 - 1),
+            alpha=fraction("alpha", self.alpha),
+            sigma=positive("sigma", self.sigma),
+            min_gap=not_negative("min_gap", self.min_gap),
+            hold_out=fraction("hold_out", self.hold_out),
+        )
         if self.hold_out == 1:
             raise LobInputError("hold_out is 1, which leaves nobody to learn from; lower it")
-
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
 
     @cached_property
     def edition(self) -> str:
@@ -134,13 +158,44 @@ class MovieLens:
 
     @cached_property
     def clusters(self) -> Clusters:
-        """All users in their states."""
-        return cluster(self.table, self.n_states, self.hold_out, self.seed, self.progress)
+        """All users in their states: orders are learned from those who are not held out."""
+        table = self.table
+        held_out = _held_out(table.n_users, self.hold_out, self.seed)
+        self._check_learners(~held_out)
+        kmeans = KendallKMeans(self.n_states, random_state=self.seed, progress=self.progress)
+        kmeans.fit(table.means[~held_out])
+        orders = LatentOrders.from_rankings(kmeans.rankings_.tolist(), table.arms)
+        states = kmeans.predict(table.means)
+        return Clusters(*impute(table.means), states, orders, kmeans.centers_, held_out)
+
+    def _check_learners(self, learners: BoolArray) -> None:
+        table, n_learners = self.table, int(learners.sum())
+        if table.n_arms < 2:
+            raise LobInputError(
+                f"the ratings are of {counted(table.n_arms, 'arm')}, {list(table.arms)}; orders "
+                "need two"
+            )
+        if n_learners < self.n_states:
+            raise LobInputError(
+                f"n_states is {self.n_states:,}, but there are only {n_learners:,} users to learn "
+                "from; lower n_states, hold_out or min_user_ratings"
+            )
+        untried = np.flatnonzero(~table.counts[learners].any(axis=0))
+        if untried.size:
+            raise LobInputError(
+                f"nobody who is not held out tried the arm {table.arms[untried[0]]!r}; lower "
+                "hold_out, or choose another seed"
+            )
 
     @cached_property
     def projected(self) -> FloatArray:
-        """All users' means in Setting A."""
-        return self.clusters.projected(self.min_gap)
+        """All users' means in Setting A: the nearest that keep the order of the user's state."""
+        raw, states = self.clusters.raw, self.clusters.states
+        means = np.empty_like(raw)
+        for state, order in enumerate(self.orders):
+            members = states == state
+            means[members] = project(raw[members], 1.0, order, min_gap=self.min_gap)
+        return means
 
     @property
     def orders(self) -> LatentOrders:
@@ -159,7 +214,7 @@ class MovieLens:
 
     @property
     def imputed_share(self) -> float:
-        """Share of the genre means that had to be imputed, of all users."""
+        """Share of all users' genre means that had to be imputed."""
         return self.clusters.imputed_share
 
     @property
@@ -170,17 +225,18 @@ class MovieLens:
     def violations(self, alpha: float | None = None) -> float:
         """Return how many of the n_arms - 1 relations between neighbours the means violate.
 
-        An average over the users in play, each with the order of their state; at this alpha, or
-        another one.
+        The mean over the users in play, each with the order of their state.
         """
         means = self._means if alpha is None else self.replace(alpha=alpha)._means
-        return float(self.clusters.violated(means)[self._in_play].mean())
+        rankings = np.array([order.ranking for order in self.orders])[self.clusters.states]
+        ranked = np.take_along_axis(means, rankings, axis=1)
+        wrong = np.count_nonzero(ranked[:, 1:] > ranked[:, :-1], axis=1)
+        return float(wrong[self._in_play].mean())
 
     def replace(self, **options: Any) -> "MovieLens":
         """Return the environment with other options; what they leave as it is, is kept.
 
-        With another ``alpha``, ``sigma`` or ``min_gap`` nothing is clustered again, and with
-        another ``n_states`` the ratings are not summed up again.
+        With another ``alpha``, for example, nothing is clustered again.
         """
         other = replace(self, **options)
         for name, options_of in DECIDES.items():
@@ -189,10 +245,7 @@ class MovieLens:
         return other
 
     def sample(self, n: int, seed: int, first: int = 0) -> Problems:
-        """Return users ``first`` to ``first + n - 1`` in the order to which ``seed`` shuffles.
-
-        Nobody comes twice, so there are at most ``n_users``.
-        """
+        """Return users ``first`` to ``first + n - 1`` of all ``n_users``, shuffled by ``seed``."""
         n, first = whole("n", n), whole("first", first, least=0)
         if first + n > self.n_users:
             raise LobInputError(
@@ -200,8 +253,7 @@ class MovieLens:
                 f"{self.n_users:,} in play; ask for fewer, or lower min_user_ratings"
             )
         stream = np.random.SeedSequence(whole("seed", seed, least=0), spawn_key=(Stream.PROBLEMS,))
-        shuffled = np.random.default_rng(stream).permutation(self._in_play)
-        users = shuffled[first : first + n]
+        users = np.random.default_rng(stream).permutation(self._in_play)[first : first + n]
         return Problems(
             means=self._means[users],
             sigma=self.sigma,
@@ -216,19 +268,33 @@ class MovieLens:
 
     @cached_property
     def _state_means(self) -> FloatArray:
-        return self.clusters.state_means(self._means)
+        """The averages of the learners' means; a state that lost all to a tie keeps its centre."""
+        learners, centers = ~self.clusters.held_out, self.clusters.centers
+        states = self.clusters.states[learners]
+        sums = np.zeros_like(centers)
+        np.add.at(sums, states, self._means[learners])
+        sizes = np.bincount(states, minlength=len(sums))[:, None]
+        return np.where(sizes > 0, sums / np.maximum(sizes, 1), centers)
 
     @cached_property
     def _in_play(self) -> IntArray:
         held_out = self.clusters.held_out
-        return np.flatnonzero(held_out) if held_out.any() else np.arange(len(held_out))
+        return np.flatnonzero(held_out if held_out.any() else ~held_out)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what other processes need: the users in their states, and no ratings."""
+        """Return what other processes need: the table, and no ratings."""
         kept = {name: getattr(self, name) for name in DECIDES}
         return {**self.__dict__, **kept, "ratings": self.table}
 
     def __repr__(self) -> str:
-        options = [f for f in fields(self) if f.name not in ("ratings", "progress")]
-        given = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in options)
+        options = [f.name for f in fields(self) if f.name not in ("ratings", "progress")]
+        given = ", ".join(f"{name}={getattr(self, name)!r}" for name in options)
         return f"MovieLens({self.edition!r}, {given})"
+
+
+def _held_out(n_users: int, share: float, seed: int) -> BoolArray:
+    """Return which users are held out: at least one if any."""
+    n = max(round(share * n_users), 1) if share > 0 else 0
+    chosen = np.zeros(n_users, dtype=np.bool_)
+    chosen[np.random.default_rng([seed, n_users]).permutation(n_users)[:n]] = True
+    return chosen

@@ -1,17 +1,16 @@
 """What environments give: problems, one per user, as arrays."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lobandits._checks import FloatArray, IntArray, finite_array, one_of, positive
+from lobandits._checks import FloatArray, IntArray, finite_array, positive, whole
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
-from lobandits.simulation.rewards import (
-    KINDS,
+from lobandits.simulation.blocks import (
     Bounds,
     checked_bounds,
     expected_rewards,
@@ -36,14 +35,12 @@ class Problems:
     orders
         The orders that policies see: shared by all users, or one set per user.
     state_means
-        What latent-bandit policies believe: the means of each state, of shape
-        (n_states, n_arms) or (n_users, n_states, n_arms); None if nothing is believed.
+        The means of each state that latent-bandit policies believe in, if any, of shape
+        (n_states, n_arms) or (n_users, n_states, n_arms).
     rewards
-        "gaussian", "clipped" or "bernoulli"; see :mod:`lobandits.simulation.rewards`.
-    location
-        Only for clipped rewards: what the noise is added to before clipping.
-    bounds
-        Only for clipped rewards: (lowest, highest).
+        "gaussian", "clipped" or "bernoulli"; see :mod:`lobandits.simulation.blocks`.
+    location, bounds
+        Of clipped rewards: what the noise is added to, and (lowest, highest).
 
     Examples
     --------
@@ -63,19 +60,17 @@ class Problems:
     bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
-        self._set("means", _frozen(finite_array("means", self.means, ndim=2)))
-        self._set("sigma", positive("sigma", self.sigma))
         states = np.asarray(self.states)
         if states.dtype.kind not in "iu":
             raise LobInputError(f"states must be whole numbers, got {states.dtype}")
-        self._set("states", _frozen(states.astype(np.int64)))
-        one_of("rewards", self.rewards, KINDS)
+        vars(self).update(
+            means=_frozen(finite_array("means", self.means, ndim=2)),
+            sigma=positive("sigma", self.sigma),
+            states=_frozen(states.astype(np.int64)),
+        )
         self._check_orders()
         self._check_state_means()
         self._check_rewards()
-
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
 
     def _check_orders(self) -> None:
         if not isinstance(self.orders, LatentOrders | UserOrders):
@@ -107,7 +102,7 @@ class Problems:
                 f"state_means must have shape {shared} or {(self.n_users, *shared)}, "
                 f"got {values.shape}"
             )
-        self._set("state_means", _frozen(values))
+        vars(self).update(state_means=_frozen(values))
 
     def _check_rewards(self) -> None:
         if self.rewards != "clipped":
@@ -115,9 +110,8 @@ class Problems:
             return
         if self.location is None:
             raise LobInputError("clipped rewards need location, the means before clipping")
-        location = finite_array("location", self.location, ndim=2)
-        self._set("location", _frozen(location))
-        self._set("bounds", checked_bounds(self.bounds))
+        location = _frozen(finite_array("location", self.location, ndim=2))
+        vars(self).update(location=location, bounds=checked_bounds(self.bounds))
         expected = expected_rewards("clipped", location, self.sigma, self.bounds)
         if not np.allclose(expected, self.means, rtol=1e-6, atol=1e-9):
             raise LobInputError("means must be the expected clipped rewards of location")
@@ -125,7 +119,7 @@ class Problems:
     @property
     def n_users(self) -> int:
         """Number of users."""
-        return int(self.means.shape[0])
+        return len(self.means)
 
     @property
     def n_arms(self) -> int:
@@ -155,19 +149,14 @@ class Problems:
     def take(self, users: ArrayLike) -> "Problems":
         """Return the problems of the users with these indices."""
         index = np.asarray(users, dtype=np.int64)
-        orders = self.orders
-        believed = self.state_means
-        return Problems(
+        orders, believed = self.orders, self.state_means
+        return replace(
+            self,
             means=self.means[index],
-            sigma=self.sigma,
             states=self.states[index],
             orders=orders.take(index) if isinstance(orders, UserOrders) else orders,
-            state_means=believed[index]
-            if believed is not None and believed.ndim == 3
-            else believed,
-            rewards=self.rewards,
+            state_means=believed if believed is None or believed.ndim == 2 else believed[index],
             location=None if self.location is None else self.location[index],
-            bounds=self.bounds,
         )
 
     def __len__(self) -> int:
@@ -185,14 +174,71 @@ class Environment(Protocol):
     """Anything that draws problems.
 
     ``sample(n, seed, first)`` returns users ``first`` to ``first + n - 1`` of the endless
-    sequence of users that ``seed`` names, so a long sample begins with the shorter ones and
-    can be drawn in parts, on several machines. :func:`lobandits.simulate` asks for whole
-    blocks: its ``first`` is a multiple of 8.
+    sequence of users that ``seed`` names, so a sample can be drawn in parts, on several machines.
+    In :func:`lobandits.simulate` ``first`` is a multiple of 8.
     """
 
     def sample(self, n: int, seed: int, first: int = 0) -> Problems:
         """Draw the problems of ``n`` users."""
         ...
+
+
+class FixedProblems:
+    """Means of your own, one row per user; users beyond the last row start again at the first.
+
+    Parameters
+    ----------
+    means
+        Expected rewards, of shape (n_rows, n_arms), or (n_arms,) for one problem that all users
+        share. For clipped rewards these are the means before clipping.
+    orders, sigma, states, state_means, rewards, bounds
+        As for :class:`Problems`, with rows for users.
+
+    Attributes
+    ----------
+    problems
+        The problems as they were given, one per row.
+
+    Examples
+    --------
+    >>> orders = LatentOrders.from_rankings([[0, 1, 2], [2, 1, 0]])
+    >>> env = FixedProblems([4.5, 4.0, 1.5], orders, sigma=1.0)
+    >>> env.sample(2, seed=0).means
+    array([[4.5, 4. , 1.5],
+           [4.5, 4. , 1.5]])
+    """
+
+    def __init__(
+        self,
+        means: ArrayLike,
+        orders: LatentOrders | UserOrders,
+        sigma: float,
+        states: ArrayLike | None = None,
+        state_means: ArrayLike | None = None,
+        *,
+        rewards: str = "gaussian",
+        bounds: Bounds | None = None,
+    ) -> None:
+        location = np.atleast_2d(finite_array("means", means))
+        sigma = positive("sigma", sigma)
+        self.problems = Problems(
+            means=expected_rewards(rewards, location, sigma, bounds),
+            sigma=sigma,
+            states=np.full(len(location), -1) if states is None else np.asarray(states),
+            orders=orders,
+            state_means=None if state_means is None else finite_array("state_means", state_means),
+            rewards=rewards,
+            location=location if rewards == "clipped" else None,
+            bounds=bounds,
+        )
+
+    def sample(self, n: int, seed: int, first: int = 0) -> Problems:
+        """Return users ``first`` to ``first + n - 1``; nothing about them is random."""
+        n, first = whole("n", n), whole("first", first, least=0)
+        return self.problems.take(np.arange(first, first + n) % self.problems.n_users)
+
+    def __repr__(self) -> str:
+        return repr(self.problems).replace("Problems(n_users", "FixedProblems(n_rows")
 
 
 def _frozen(values: NDArray[Scalar]) -> NDArray[Scalar]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from lobandits._checks import FloatArray, fraction, one_of, whole
 from lobandits.errors import LobInputError
-from lobandits.simulation.moments import Curve, Moments
+from lobandits.simulation.blocks import Curve, Moments
 from lobandits.simulation.problems import Environment
 
 if TYPE_CHECKING:
@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Difference:
-    """The mean over users of one policy's total regret minus another's, user by user.
-
-    ``low`` and ``high`` bound the confidence interval of that level.
-    """
+    """The mean over users of one policy's total regret minus another's, with its interval."""
 
     policy: str
     other: str
@@ -63,17 +60,15 @@ class Result:
     >>> import lobandits as lob
     >>> env = lob.Synthetic(n_arms=5, n_states=5)
     >>> result = lob.simulate(env, ["ucb", "lobts"], horizon=50, n_users=16, progress=False)
-    >>> result
-    Result(ucb, lobts: 16 users, horizon 50, seed 0)
     >>> bool(result.difference("lobts", "ucb").mean < 0)
     True
     """
 
     settings: Mapping[str, Any]
     totals: Mapping[str, FloatArray]
-    moments: Mapping[str, Moments] = field(repr=False)
-    seconds: Mapping[str, float]
-    cpu_seconds: Mapping[str, float]
+    moments: Mapping[str, Moments]
+    seconds: dict[str, float]
+    cpu_seconds: dict[str, float]
     users: Mapping[str, FloatArray] | None = None
     env: Environment | None = None
     constants: dict[str, float] = field(default_factory=dict)
@@ -109,15 +104,15 @@ class Result:
     def instantaneous(self, policy: str, window: int = 1) -> Curve:
         """Return the mean regret of each round, averaged over the last ``window`` rounds.
 
-        The first rounds average over as many as there are. With keep="mean" and a window, the
-        error is the average of the rounds' errors: never less than the true one.
+        With keep="mean" the error is then the average of the rounds' errors: never less than the
+        true one.
         """
         window = whole("window", window)
-        mean, error = self.moments[self._known(policy)].curve(cumulative=False)
+        curve = self.moments[self._known(policy)].curve(cumulative=False)
         if window == 1:
-            return Curve(mean, error)
+            return curve
         if self.users is None:
-            return Curve(_moving_average(mean, window), _moving_average(error, window))
+            return Curve(*(_moving_average(values, window) for values in curve))
         smooth = _moving_average(self.users[policy], window)
         return Moments.of(smooth).curve(cumulative=False)
 
@@ -139,8 +134,8 @@ class Result:
     def lower_bound(self) -> float:
         """Return c of the asymptotic lower bound c log T on regret, for latent orders.
 
-        The mean of :func:`lobandits.regret_lower_bound` over the problems of the run's first
-        users, at most 50. It is for Gaussian rewards of the problems' sigma.
+        The mean of :func:`lobandits.regret_lower_bound` over the run's first users, at most 50;
+        for Gaussian rewards.
         """
         from lobandits.simulation.report import BOUND_USERS, mean_lower_bound
 
@@ -173,18 +168,10 @@ class Result:
     ) -> "Figure":
         """Draw each policy's mean regret with a band of two standard errors.
 
-        Parameters
-        ----------
-        ax
-            Where to draw; by default in a new figure.
-        bound
-            Draw the lower bound c log t as well.
-        cumulative
-            Cumulative regret, or the regret of each round.
-        window
-            Rounds of the moving average, for the regret of each round.
+        By default in a new figure. ``bound`` adds the lower bound c log t; without ``cumulative``
+        it is the regret of each round, a moving average over ``window`` rounds.
         """
-        from lobandits.simulation.plot import plot_regret
+        from lobandits.simulation.report import plot_regret
 
         return plot_regret(self, ax, bound, cumulative, window)
 

@@ -1,30 +1,49 @@
 """One call compares policies on an environment: threads, processes or a cluster."""
 
 import os
+import pickle
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Executor
-from contextlib import closing
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
+from contextlib import AbstractContextManager, closing, nullcontext
+from itertools import islice
+from typing import Literal
+
+import numpy as np
 
 from lobandits._checks import one_of, whole
 from lobandits._progress import progress_bar
 from lobandits.errors import LobInputError
 from lobandits.policies import Policy
-from lobandits.simulation.collect import Collector
-from lobandits.simulation.execution import check_executor, outcomes_in_order, worker_pool
-from lobandits.simulation.failures import SimulationInterrupted
+from lobandits.policies.registry import parse_name
+from lobandits.simulation.blocks import Moments
 from lobandits.simulation.problems import Environment
 from lobandits.simulation.result import Result
-from lobandits.simulation.runner import Chunk, Control, run_chunk
-from lobandits.simulation.specs import Spec, describe, label_specs, share
-from lobandits.simulation.streams import BLOCK
+from lobandits.simulation.runner import (
+    Chunk,
+    Control,
+    Outcome,
+    Spec,
+    even_size,
+    run_chunk,
+    warm_up,
+)
 
-LARGEST_CHUNK = 512
-"""Users of a chunk, at most: more would not make a round's share of Python any smaller."""
-LARGEST_TABLE = 2**22
-"""Numbers that a chunk may hold for all its users."""
+PATIENCE = 0.2
+"""Seconds between looks for Ctrl-C, where waiting for a lock hides it."""
+Pending = Future[dict[str, Outcome]]
+
+
+class SimulationInterrupted(KeyboardInterrupt):
+    """Ctrl-C: the message says how far the run had come."""
 
 
 def simulate(
@@ -42,9 +61,8 @@ def simulate(
 ) -> Result:
     r"""Play every policy for every user and round; measure the regret :math:`\mu^* - \mu_{a_t}`.
 
-    The numbers depend on ``env``, ``policies``, ``horizon``, ``n_users`` and ``seed`` alone: not
-    on workers, executor or chunks. All policies meet the same users and the same noise. More
-    users or rounds leave the first ones as they were (except for policies told the horizon).
+    The numbers depend on ``env``, ``policies``, ``horizon``, ``n_users`` and ``seed`` alone. All
+    policies meet the same users and the same noise.
 
     Parameters
     ----------
@@ -52,36 +70,25 @@ def simulate(
         Where the problems come from; anything with ``sample(n, seed, first)``.
     policies
         Names, perhaps with options as in "lobts(project_every=10)", and policies; or a mapping
-        from labels to names, policies, or functions that make a policy from the
-        :class:`Problems` of some of the users.
-    horizon
-        Rounds for each user.
-    n_users
-        Number of users.
+        from labels to these, or to functions that make a policy from :class:`Problems`.
+    horizon, n_users
+        Rounds for each user, and number of users.
     seed
         Names all random numbers of the run.
     workers
-        Threads; by default one for each processor. With ``executor``: how many of its workers
-        to share the users between.
+        Threads, by default one for each processor; or how many workers of ``executor`` share the
+        users.
     executor
         Any :class:`concurrent.futures.Executor` instead of threads, such as a process pool or
-        ``dask.distributed.Client.get_executor()``. Functions among ``policies`` must then be
-        picklable.
+        Dask's. Functions among ``policies`` must then be picklable.
     progress
-        Show a progress bar, if standard error is a terminal; or a function to call with the
-        number of decisions just made, from any thread.
+        Show a progress bar, if standard error is a terminal; or a function to call, from any
+        thread, with the number of decisions just made.
     keep
-        "all": the regret of every user in every round. "mean": only means and standard errors
-        over users, and each user's total; the memory needed hardly grows with users.
+        "all": the regret of every user in every round. "mean": means and standard errors over
+        users, and each user's total; memory then hardly grows with users.
     chunk_size
         Users simulated together, rounded up to a multiple of 8.
-
-    Raises
-    ------
-    SimulationError
-        If a policy raises an error or chooses no arm; it names the policy, user and round.
-    SimulationInterrupted
-        On Ctrl-C (a KeyboardInterrupt); it says what was done.
 
     Examples
     --------
@@ -90,107 +97,186 @@ def simulate(
     >>> result.regret["ucb"].shape
     (16, 50)
     """
-    run = _Run(
-        env=_checked_env(env),
-        specs=label_specs(policies),
-        horizon=whole("horizon", horizon),
+    if isinstance(env, type) or not isinstance(env, Environment):
+        raise LobInputError(f"env must have a method sample(n, seed, first), got {env!r}")
+    horizon = whole("horizon", horizon)
+    run = Chunk(
+        env=env,
+        specs=_label_specs(policies),
+        horizon=horizon,
+        rounds=horizon,
         n_users=whole("n_users", n_users),
         seed=whole("seed", seed, least=0),
         keep=one_of("keep", keep, ("all", "mean")),
     )
-    check_executor(executor, run.specs)
+    _check_executor(executor, run.specs)
     workers = whole("workers", (os.cpu_count() or 1) if workers is None else workers)
     chunk_size = None if chunk_size is None else whole("chunk_size", chunk_size)
     began = time.perf_counter()
-    collector = run.collector()
+    result, n_done = _room(run), 0
     try:
-        size = _chunk_size(run.warm_up(), run.n_users, workers, chunk_size)
+        size = even_size(warm_up(run), run.n_users, workers, chunk_size)
         compiled = time.perf_counter()
         with (
             progress_bar(run.n_decisions, progress, "simulating", "decisions") as advance,
-            worker_pool(executor, workers) as pool,
+            _pool(executor, workers) as pool,
+            closing(_outcomes(pool, run.parts(size), 2 * workers, Control(advance))) as found,
         ):
-            control = Control(advance=advance)
-            chunks = outcomes_in_order(pool, run.chunks(size), 2 * workers, control)
-            with closing(chunks):
-                for outcomes in chunks:
-                    collector.add(outcomes)
+            for outcomes in found:
+                n_done = _collect(result, outcomes, n_done)
     except KeyboardInterrupt:
-        done = f"{collector.n_done} of {n_users} users were finished"
+        done = f"{n_done} of {n_users} users were finished"
         spent = f"after {time.perf_counter() - began:.1f} s"
         raise SimulationInterrupted(f"stopped {spent}: {done}, nothing was kept") from None
-    return collector.result(run.env, run.settings(), time.perf_counter() - compiled)
+    # workers do the policies in turns: a policy's wall time is its share of the run's
+    share = (time.perf_counter() - compiled) / max(sum(result.seconds.values()), 1e-12)
+    for label in result.policies:
+        result.seconds[label] *= share
+    return result
 
 
-@dataclass(frozen=True)
-class _Run:
-    """The checked arguments that decide the numbers of a run."""
-
-    env: Environment
-    specs: dict[str, Spec]
-    horizon: int
-    n_users: int
-    seed: int
-    keep: str
-
-    @property
-    def n_decisions(self) -> int:
-        return self.n_users * self.horizon * len(self.specs)
-
-    def collector(self) -> Collector:
-        """Return room for all that is kept, or say that there is none."""
-        try:
-            return Collector(self.specs, self.horizon, self.n_users, self.keep == "all")
-        except (MemoryError, ValueError):  # NumPy's words for much and for far too much
-            advice = "keep='mean' needs less" if self.keep == "all" else "ask for less"
+def _label_specs(policies: Iterable[str | Policy] | Mapping[str, Spec]) -> dict[str, Spec]:
+    """Return the specs by label: the mapping's keys, or the policies' own names."""
+    if isinstance(policies, str | Policy) or not isinstance(policies, Iterable):
+        raise LobInputError(f"policies must be a list or a mapping, got {policies!r}")
+    pairs = policies.items() if isinstance(policies, Mapping) else map(_named, policies)
+    specs: dict[str, Spec] = {}
+    for label, spec in pairs:
+        if label in specs:
             raise LobInputError(
-                f"no memory for the regret of {self.n_users:,} users in {self.horizon:,} rounds; "
-                f"{advice}"
+                f"two policies are called {label!r}; give a mapping with other labels"
+            )
+        _check(label, spec)
+        specs[label] = spec
+    if not specs:
+        raise LobInputError("policies is empty; name at least one, for example ['lobts']")
+    return specs
+
+
+def _named(spec: object) -> tuple[str, Spec]:
+    if isinstance(spec, str):
+        return spec, spec
+    if isinstance(spec, Policy):
+        return spec.name, spec
+    raise LobInputError(
+        f"{spec!r} is neither a policy nor the name of one; "
+        "give functions a label: {'mine': function}"
+    )
+
+
+def _check(label: object, spec: object) -> None:
+    if not isinstance(label, str) or label in ("", "user", "round"):
+        raise LobInputError(f"{label!r} cannot label a policy; use any string but 'user', 'round'")
+    if isinstance(spec, str):
+        parse_name(spec)
+    elif not isinstance(spec, Policy) and not callable(spec):
+        raise LobInputError(f"policy {label!r} must be a name, a policy or a function: {spec!r}")
+
+
+def _check_executor(executor: Executor | None, specs: Mapping[str, Spec]) -> None:
+    if not isinstance(executor, Executor | None):
+        raise LobInputError(f"executor must be a concurrent.futures.Executor, got {executor!r}")
+    if not isinstance(executor, ProcessPoolExecutor):
+        return
+    for label, spec in specs.items():
+        try:
+            pickle.dumps(spec)
+        except Exception as error:
+            raise LobInputError(
+                f"policy {label!r} cannot be sent to another process ({error}); "
+                "define its function at the top level of a module"
             ) from None
 
-    def warm_up(self) -> int:
-        """Play two rounds of one block: compile, fail early; return numbers held per user.
 
-        These are the orders or means of all states, or the moments of regret.
-        """
-        n = min(BLOCK, self.n_users)
-        run_chunk(self.chunk(0, n, rounds=min(2, self.horizon)))
-        orders = self.env.sample(n, self.seed).orders
-        return max(orders.n_states * orders.n_arms, len(self.specs) * self.horizon // 2)
-
-    def chunks(self, size: int) -> Iterator[Chunk]:
-        for first in range(0, self.n_users, size):
-            yield self.chunk(first, min(size, self.n_users - first), self.horizon)
-
-    def chunk(self, first: int, n: int, rounds: int) -> Chunk:
-        specs = {label: share(label, spec, first, n) for label, spec in self.specs.items()}
-        keep = self.keep == "all"
-        return Chunk(self.env, specs, self.seed, first, n, self.horizon, rounds, keep)
-
-    def settings(self) -> dict[str, Any]:
-        return {
-            "environment": repr(self.env),
-            "policies": {label: describe(spec) for label, spec in self.specs.items()},
-            "horizon": self.horizon,
-            "n_users": self.n_users,
-            "seed": self.seed,
-            "keep": self.keep,
-        }
+def _pool(executor: Executor | None, workers: int) -> AbstractContextManager[Executor]:
+    """Return the caller's executor, to be left open, or threads of our own."""
+    if executor is not None:
+        return nullcontext(executor)
+    return ThreadPoolExecutor(workers, thread_name_prefix="lob-simulate")
 
 
-def _checked_env(env: Environment) -> Environment:
-    if isinstance(env, type) or not isinstance(env, Environment):
-        raise LobInputError(f"env must have a method sample(n, seed, first), got {env!r}")
-    return env
+def _room(run: Chunk) -> Result:
+    """Return a result with room for all that is kept, or say that there is none."""
+    n, horizon, labels = run.n_users, run.horizon, list(run.specs)
+    settings = {
+        "environment": repr(run.env),
+        "policies": {
+            label: spec if isinstance(spec, str) else getattr(spec, "__qualname__", repr(spec))
+            for label, spec in run.specs.items()
+        },
+        "horizon": horizon,
+        "n_users": n,
+        "seed": run.seed,
+        "keep": run.keep,
+    }
+    try:
+        return Result(
+            settings=settings,
+            totals={label: np.zeros(n) for label in labels},
+            moments={label: Moments.empty(horizon) for label in labels},
+            seconds=dict.fromkeys(labels, 0.0),
+            cpu_seconds=dict.fromkeys(labels, 0.0),
+            users={p: np.zeros((n, horizon)) for p in labels} if run.keep == "all" else None,
+            env=run.env,
+        )
+    except (MemoryError, ValueError):  # NumPy's words for much and for far too much
+        advice = "keep='mean' needs less" if run.keep == "all" else "ask for less"
+        raise LobInputError(
+            f"no memory for the regret of {n:,} users in {horizon:,} rounds; {advice}"
+        ) from None
 
 
-def _chunk_size(numbers: int, n_users: int, workers: int, wanted: int | None) -> int:
-    """Return a multiple of 8 that shares the users evenly and bounds each chunk's memory.
+def _collect(result: Result, outcomes: Mapping[str, Outcome], n_done: int) -> int:
+    """Add the chunk that begins with user ``n_done``; return how many users are done now."""
+    for label, outcome in outcomes.items():
+        n = len(outcome.totals)
+        result.totals[label][n_done : n_done + n] = outcome.totals
+        result.moments[label].add(outcome.blocks, n)
+        if result.users is not None:
+            result.users[label][n_done : n_done + n] = outcome.regret
+        result.seconds[label] += outcome.seconds
+        result.cpu_seconds[label] += outcome.cpu_seconds
+    return n_done + n
 
-    ``numbers`` are held for each user.
+
+def _outcomes(
+    pool: Executor, chunks: Iterator[Chunk], window: int, control: Control
+) -> Generator[dict[str, Outcome], None, None]:
+    """Yield the chunks' outcomes in order, with at most ``window`` of them under way.
+
+    Whatever ends this early stops the other chunks.
     """
-    if wanted is not None:
-        return -(-wanted // BLOCK) * BLOCK
-    most = max(BLOCK, min(LARGEST_CHUNK, LARGEST_TABLE // numbers))
-    turns = -(-n_users // (most * workers))
-    return -(-n_users // (workers * turns * BLOCK)) * BLOCK
+    pending: deque[Pending] = deque()
+    try:
+        while True:
+            for chunk in islice(chunks, window - len(pending)):
+                pending.append(_submit(pool, chunk, control))
+            if not pending:
+                return
+            _wait_for_next(pending)
+            while pending and pending[0].done():
+                yield pending.popleft().result()
+    finally:
+        control.stop.set()
+        for future in pending:
+            future.cancel()
+
+
+def _submit(pool: Executor, chunk: Chunk, control: Control) -> Pending:
+    """Start a chunk; threads share ``control``, other workers report only when they are done."""
+    if isinstance(pool, ThreadPoolExecutor):
+        return pool.submit(run_chunk, chunk, control)
+    future = pool.submit(run_chunk, chunk)
+    future.add_done_callback(lambda _: control.advance(chunk.n_decisions))
+    return future
+
+
+def _wait_for_next(pending: deque[Pending]) -> None:
+    """Wait until the first chunk, or some other one, is done; raise the first error of any."""
+    running = [future for future in pending if not future.done()]
+    while running and running[0] is pending[0]:
+        if wait(running, timeout=PATIENCE, return_when=FIRST_COMPLETED).done:
+            break
+    for future in pending:
+        if future.done() and (error := future.exception()) is not None:
+            raise error

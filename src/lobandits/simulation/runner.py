@@ -1,51 +1,99 @@
 """One chunk of users: every policy, every round, in this thread.
 
-All policies meet the same users and the same noise: in round t, user u's reward is made from
-one number z[u, t] whichever arm is played, and policies that draw the same kind of random
-numbers draw the same ones. Differences between policies then have a small variance.
+All policies meet the same users and the same noise: a reward is made from one number z[u, t]
+whichever arm is played, and policies that draw alike draw the same numbers. Differences between
+policies then have a small variance.
 """
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
 from threading import Event
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from lobandits._checks import FloatArray, IntArray
 from lobandits.errors import LobError, LobInputError
-from lobandits.simulation.failures import SimulationError, Stopped
-from lobandits.simulation.moments import BATCH, empty_blocks, sum_up_blocks
+from lobandits.policies import POLICIES, Policy, make_policy
+from lobandits.policies.registry import parse_name
+from lobandits.simulation.blocks import (
+    BATCH,
+    BLOCK,
+    Noise,
+    Stream,
+    empty_blocks,
+    pay,
+    sum_up_blocks,
+)
 from lobandits.simulation.problems import Environment, Problems
-from lobandits.simulation.rewards import pay
-from lobandits.simulation.specs import Spec, build
-from lobandits.simulation.streams import BLOCK, Noise, Stream, standard_normal
+
+Spec = str | Policy | Callable[[Problems], Policy]
+"""A policy by name, perhaps with options as in "lobts(project_every=10)"; a policy itself; or a
+function that makes it from the problems."""
+LARGEST_CHUNK = 512
+"""Users of a chunk, at most: more would not make a round's share of Python any smaller."""
+LARGEST_TABLE = 2**22
+"""Numbers that a chunk may hold for all its users."""
+
+
+class SimulationError(LobError, RuntimeError):
+    """A policy failed: it raised an error, or chose no arm that exists.
+
+    Rounds count from 1, and 0 is while the policy is made. ``user`` is None where no single user
+    could be found guilty.
+    """
+
+    def __init__(self, policy: str, user: int | None, round: int, what: str) -> None:  # noqa: A002
+        super().__init__(policy, user, round, what)
+        self.policy, self.user, self.round, self.what = policy, user, round, what
+
+    def __str__(self) -> str:
+        whom = "" if self.user is None else f", user {self.user}"
+        when = f"round {self.round}" if self.round else "before the first round"
+        return f"policy {self.policy!r}{whom}, {when}: {self.what}"
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """A part of a run that any worker can do: users ``first`` to ``first + n_users - 1``.
+    """A run, or a part of it that any worker can do: users from ``first`` on.
 
     ``horizon`` is what policies are told; ``rounds`` are played.
     """
 
     env: Environment
     specs: Mapping[str, Spec]
-    seed: int
-    first: int
-    n_users: int
     horizon: int
     rounds: int
-    keep_users: bool
+    n_users: int
+    seed: int
+    keep: str
+    first: int = 0
+
+    @property
+    def n_decisions(self) -> int:
+        """How many arms are chosen."""
+        return self.n_users * self.rounds * len(self.specs)
+
+    def part(self, first: int, n_users: int, rounds: int) -> "Chunk":
+        """Return what some users do in the first rounds."""
+        specs = {label: _share(label, spec, first, n_users) for label, spec in self.specs.items()}
+        return replace(self, specs=specs, first=first, n_users=n_users, rounds=rounds)
+
+    def parts(self, size: int) -> Iterator["Chunk"]:
+        """Yield chunks of at most ``size`` users."""
+        for first in range(0, self.n_users, size):
+            yield self.part(first, min(size, self.n_users - first), self.rounds)
 
 
 @dataclass
 class Outcome:
     """What one policy did in a chunk.
 
-    ``blocks`` has the moments of each block of users, ``totals`` each user's cumulative
-    regret, ``regret`` every user and round if users are kept, else no rounds.
+    ``blocks`` has the moments of each block of users, ``totals`` each user's cumulative regret;
+    ``regret`` has no rounds if only means are kept.
     """
 
     blocks: FloatArray
@@ -59,8 +107,8 @@ class Outcome:
 class Control:
     """How the run's owner, in the same process, stops its chunks and follows them."""
 
-    stop: Event = field(default_factory=Event)
     advance: Callable[[int], None] = lambda decisions: None
+    stop: Event = field(default_factory=Event)
 
 
 def run_chunk(chunk: Chunk, control: Control | None = None) -> dict[str, Outcome]:
@@ -68,7 +116,8 @@ def run_chunk(chunk: Chunk, control: Control | None = None) -> dict[str, Outcome
     control = control or Control()
     problems = _sampled(chunk)
     lanes = [Lane(label, spec, chunk, problems) for label, spec in chunk.specs.items()]
-    shocks = Noise(standard_normal, chunk.seed, Stream.REWARDS, chunk.first, chunk.n_users)
+    normal = np.random.Generator.standard_normal
+    shocks = Noise(normal, chunk.seed, Stream.REWARDS, chunk.first, chunk.n_users)
     for start in range(0, chunk.rounds, BATCH):
         batch = shocks.rounds(min(BATCH, chunk.rounds - start))
         for lane in lanes:
@@ -102,31 +151,27 @@ class Lane:
         self.outcome = Outcome(
             blocks=empty_blocks(n, chunk.rounds),
             totals=np.zeros(n),
-            regret=np.zeros((n, chunk.rounds if chunk.keep_users else 0)),
+            regret=np.zeros((n, chunk.rounds if chunk.keep == "all" else 0)),
         )
-        with _Clock(self.outcome):
-            self._make(spec, chunk.horizon)
-        self.noise = Noise(self.policy.draw, chunk.seed, Stream.CHOICES, chunk.first, n)
-
-    def _make(self, spec: Spec, horizon: int) -> None:
-        n = self.problems.n_users
         try:
-            self.policy = build(self.label, spec, self.problems, horizon)
-            self.state = self.policy.start(n)
+            with _clock(self.outcome):
+                self.policy = _build(label, spec, problems, chunk.horizon)
+                self.state = self.policy.start(n)
             if self.state.n_users != n:
                 raise ValueError(f"start({n}) made a state of {self.state.n_users} users")
         except LobError:
             raise
         except Exception as error:
-            raise SimulationError(self.label, None, 0, _words(error)) from error
+            raise SimulationError(label, None, 0, _words(error)) from error
+        self.noise = Noise(self.policy.draw, chunk.seed, Stream.CHOICES, chunk.first, n)
 
     def play(self, shocks: FloatArray, start: int, stop: Event) -> None:
         """Play the rounds from ``start``, one for each row of ``shocks``."""
         outcome, self.now = self.outcome, start
         try:
-            with _Clock(outcome):
+            with _clock(outcome):
                 regret = self._rounds(shocks, stop)
-        except (Stopped, SimulationError):
+        except (CancelledError, SimulationError):
             raise
         except Exception as error:
             guilty, now = self._guilty(), self.now + 1
@@ -143,22 +188,19 @@ class Lane:
         binary = problems.rewards == "bernoulli"
         for shock, numbers, row in zip(shocks, self.noise.rounds(len(shocks)), regret, strict=True):
             if stop.is_set():
-                raise Stopped
+                raise CancelledError
             self.numbers, self.played = numbers, None
             arms = policy.decide(state, numbers)
             if not isinstance(arms, np.ndarray) or arms.shape != (n,) or arms.dtype != np.int64:
                 raise TypeError(f"decide() must return int64 of shape ({n},), got {arms!r}")
             illegal = pay(arms, shock, *given, binary, rewards, row)
             if illegal >= 0:
-                raise self._illegal(arms, illegal)
+                what = f"chose arm {arms[illegal]}, but the arms are 0 to {problems.n_arms - 1}"
+                raise SimulationError(self.label, self.first + illegal, self.now + 1, what)
             self.played = arms, rewards
             policy.absorb(state, users, arms, rewards)
             self.now += 1
         return regret
-
-    def _illegal(self, arms: IntArray, user: int) -> SimulationError:
-        what = f"chose arm {arms[user]}, but the arms are 0 to {self.problems.n_arms - 1}"
-        return SimulationError(self.label, self.first + user, self.now + 1, what)
 
     def _guilty(self) -> int | None:
         """Return the first user for whom the step that failed fails alone, if any."""
@@ -176,19 +218,63 @@ class Lane:
         return None
 
 
+def _share(label: str, spec: Spec, first: int, n: int) -> Spec:
+    """Return the spec for users ``first`` to ``first + n - 1`` alone."""
+    if not isinstance(spec, Policy) or spec.n_users is None:
+        return spec
+    if spec.n_users < first + n:
+        raise LobInputError(f"policy {label!r} has parts for only {spec.n_users} users")
+    return spec.take(np.arange(first, first + n))
+
+
+def _build(label: str, spec: Spec, problems: Problems, horizon: int) -> Policy:
+    """Return the policy for the users of ``problems``."""
+    if isinstance(spec, str):
+        policy = _by_name(spec, problems, horizon)
+    else:
+        policy = spec if isinstance(spec, Policy) else spec(problems)
+    if not isinstance(policy, Policy):
+        raise LobInputError(f"the function for policy {label!r} returned {policy!r}, not a policy")
+    if policy.n_arms != problems.n_arms:
+        raise LobInputError(
+            f"policy {label!r} has {policy.n_arms} arms, the problems have {problems.n_arms}"
+        )
+    return policy
+
+
+def _by_name(name: str, problems: Problems, horizon: int) -> Policy:
+    plain, options = parse_name(name)
+    needed = {field.name for field in fields(cast("Any", POLICIES[plain]))} - set(options)
+    if problems.state_means is None and "state_means" in needed:
+        raise LobInputError(f"{name} needs the means of states; give the problems state_means")
+    return make_policy(name, cast("Any", problems), horizon=horizon)
+
+
 def _words(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".splitlines()[0]
 
 
-class _Clock:
-    """Adds the wall and CPU time of a block of code, in this thread, to an outcome."""
+@contextmanager
+def _clock(outcome: Outcome) -> Iterator[None]:
+    """Add the wall and CPU time of a block of code, in this thread, to an outcome."""
+    wall, cpu = time.perf_counter(), time.thread_time()
+    yield
+    outcome.seconds += time.perf_counter() - wall
+    outcome.cpu_seconds += time.thread_time() - cpu
 
-    def __init__(self, outcome: Outcome) -> None:
-        self.outcome = outcome
 
-    def __enter__(self) -> None:
-        self.wall, self.cpu = time.perf_counter(), time.thread_time()
+def warm_up(run: Chunk) -> int:
+    """Play two rounds of one block: compile, fail early; return how many numbers a user holds."""
+    n = min(BLOCK, run.n_users)
+    run_chunk(run.part(0, n, rounds=min(2, run.horizon)))
+    orders = run.env.sample(n, run.seed).orders
+    return max(orders.n_states * orders.n_arms, len(run.specs) * run.horizon // 2)
 
-    def __exit__(self, *error: object) -> None:
-        self.outcome.seconds += time.perf_counter() - self.wall
-        self.outcome.cpu_seconds += time.thread_time() - self.cpu
+
+def even_size(numbers: int, n_users: int, workers: int, wanted: int | None) -> int:
+    """Return a multiple of 8 that shares the users evenly; a user holds ``numbers`` in memory."""
+    if wanted is not None:
+        return -(-wanted // BLOCK) * BLOCK
+    most = max(BLOCK, min(LARGEST_CHUNK, LARGEST_TABLE // numbers))
+    turns = -(-n_users // (most * workers))
+    return -(-n_users // (workers * turns * BLOCK)) * BLOCK

@@ -2,8 +2,7 @@
 
 Parquet with keep="all" has a row per user and round: ``user``, ``round``, and the regret of
 each policy in a column of its own. With keep="mean" it has a row per policy, with lists: its
-``totals`` by user, and by round the mean regret and the squared deviations, ``mean`` and
-``squares``, and those of cumulative regret. The settings are JSON, under the key ``lobandits``,
+``totals`` by user, and the moments by round. The settings are JSON, under the key ``lobandits``,
 with a checksum of each array: Parquet as such would not notice a changed number or row.
 """
 
@@ -21,40 +20,37 @@ from numpy.typing import NDArray
 from lobandits._checks import FloatArray
 from lobandits._files import write_atomic
 from lobandits.errors import LobInputError
-from lobandits.simulation.moments import ROWS, Moments
+from lobandits.simulation.blocks import ROWS, Moments
 from lobandits.simulation.result import Result
 
 FORMAT = "lobandits.result"
 VERSION = 1
 KEY = "lobandits"
-FIELDS = ("settings", "seconds", "cpu_seconds", "constants", "checksums")
+FIELDS = ("settings", "seconds", "cpu_seconds", "constants")
 SETTINGS = ("environment", "policies", "horizon", "n_users", "seed", "keep")
-ROW_NAMES = ("mean", "squares", "cumulative_mean", "cumulative_squares")
 Arrays = dict[str, NDArray[Any]]
 
 
 def save_result(result: Result, path: str | os.PathLike[str]) -> Path:
     """Write a result; the suffix of ``path`` says how."""
-    writers = {".parquet": _write_parquet, ".npz": _write_npz}
-    write = writers[_suffix(path)]
-    header = _header(result)
+    from lobandits import __version__
 
-    def fill(file: IO[bytes]) -> None:
-        write(file, result, header)
-
+    write = _write_parquet if _is_parquet(path) else _write_npz
+    checksums = {name: _checksum(array) for name, array in _arrays(result).items()}
+    kept = {field: dict(getattr(result, field)) for field in FIELDS}
+    versions = {"format": FORMAT, "version": VERSION, "lobandits": __version__}
+    header = json.dumps({**versions, **kept, "checksums": checksums})
     try:
-        return write_atomic(path, fill)
+        return write_atomic(path, lambda file: write(file, result, header))
     except OSError as error:
         raise LobInputError(f"cannot write {path}: {error.strerror}") from error
 
 
 def load_result(path: str | os.PathLike[str]) -> Result:
-    """Read a result; a file that is none, or broken, is refused by name."""
-    readers = {".parquet": _read_parquet, ".npz": _read_npz}
-    read = readers[_suffix(path)]
+    """Read a result; what is none, or broken, is refused."""
+    read = _read_parquet if _is_parquet(path) else _read_npz
     try:
-        header, arrays = read(Path(path))
-        return _result(_checked_header(header), arrays)
+        return _result(*read(Path(path)))
     except OSError as error:
         raise LobInputError(f"cannot read {path}: {error.strerror or error}") from error
     except LobInputError as error:
@@ -63,33 +59,19 @@ def load_result(path: str | os.PathLike[str]) -> Result:
         raise LobInputError(f"{path} is corrupt or no lobandits result: {error}") from error
 
 
-def _suffix(path: str | os.PathLike[str]) -> str:
+def _is_parquet(path: str | os.PathLike[str]) -> bool:
     suffix = Path(path).suffix.lower()
     if suffix not in (".parquet", ".npz"):
         raise LobInputError(f"{path} must end in .parquet or .npz, got {suffix or 'no suffix'!r}")
-    return suffix
-
-
-def _header(result: Result) -> dict[str, Any]:
-    from lobandits import __version__
-
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "lobandits": __version__,
-        "settings": dict(result.settings),
-        "seconds": dict(result.seconds),
-        "cpu_seconds": dict(result.cpu_seconds),
-        "constants": dict(result.constants),
-        "checksums": {name: _checksum(array) for name, array in _arrays(result).items()},
-    }
+    return suffix == ".parquet"
 
 
 def _checksum(array: NDArray[Any]) -> int:
     return zlib.crc32(np.ascontiguousarray(array, dtype="<f8").data)
 
 
-def _checked_header(header: Any) -> dict[str, Any]:
+def _header(text: str) -> dict[str, Any]:
+    header = json.loads(text)
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise LobInputError("no lobandits result")
     version = header.get("version")
@@ -97,7 +79,7 @@ def _checked_header(header: Any) -> dict[str, Any]:
         raise LobInputError(
             f"format version {version!r}, but this lobandits reads up to {VERSION}; upgrade it"
         )
-    for field in FIELDS:
+    for field in (*FIELDS, "checksums"):
         if not isinstance(header.get(field), dict):
             raise LobInputError(f"the field {field!r} is missing")
     for key in SETTINGS:
@@ -111,11 +93,21 @@ def _checked_header(header: Any) -> dict[str, Any]:
 
 def _result(header: Mapping[str, Any], arrays: Arrays) -> Result:
     """Build a result of checked arrays: regret by ``user/LABEL``, or totals and moments."""
-    settings, sums = header["settings"], header["checksums"]
-    n, horizon, labels = settings["n_users"], settings["horizon"], list(settings["policies"])
+    settings = header["settings"]
+    labels, n, horizon = list(settings["policies"]), settings["n_users"], settings["horizon"]
 
     def read(kind: str, shape: tuple[int, ...]) -> dict[str, FloatArray]:
-        return {label: _checked(arrays, f"{kind}/{label}", shape, sums) for label in labels}
+        found = {}
+        for label in labels:
+            name = f"{kind}/{label}"
+            if name not in arrays:
+                raise LobInputError(f"{name!r} is missing")
+            if arrays[name].shape != shape:
+                raise LobInputError(f"{name!r} has shape {arrays[name].shape}, expected {shape}")
+            if _checksum(arrays[name]) != header["checksums"].get(name):
+                raise LobInputError(f"{name!r} is corrupt: its checksum differs")
+            found[label] = np.ascontiguousarray(arrays[name], dtype=np.float64)
+        return found
 
     if settings["keep"] == "all":
         users = read("user", (n, horizon))
@@ -123,7 +115,7 @@ def _result(header: Mapping[str, Any], arrays: Arrays) -> Result:
         totals = {label: np.cumsum(regret, axis=1)[:, -1] for label, regret in users.items()}
     else:
         users, totals = None, read("totals", (n,))
-        tables = read("moments", (ROWS, horizon))
+        tables = read("moments", (len(ROWS), horizon))
         moments = {label: Moments(n, table) for label, table in tables.items()}
     return Result(
         settings=settings,
@@ -136,18 +128,6 @@ def _result(header: Mapping[str, Any], arrays: Arrays) -> Result:
     )
 
 
-def _checked(
-    arrays: Arrays, name: str, shape: tuple[int, ...], sums: Mapping[str, Any]
-) -> FloatArray:
-    if name not in arrays:
-        raise LobInputError(f"{name!r} is missing")
-    if arrays[name].shape != shape:
-        raise LobInputError(f"{name!r} has shape {arrays[name].shape}, expected {shape}")
-    if _checksum(arrays[name]) != sums.get(name):
-        raise LobInputError(f"{name!r} is corrupt: its checksum differs")
-    return np.ascontiguousarray(arrays[name], dtype=np.float64)
-
-
 def _arrays(result: Result) -> Arrays:
     """Return what a result is rebuilt from, by name."""
     if result.users is not None:
@@ -156,53 +136,50 @@ def _arrays(result: Result) -> Arrays:
     return totals | {f"moments/{label}": m.table for label, m in result.moments.items()}
 
 
-def _write_npz(file: IO[bytes], result: Result, header: Mapping[str, Any]) -> None:
-    arrays: dict[str, Any] = {"header": np.array(json.dumps(header)), **_arrays(result)}
+def _write_npz(file: IO[bytes], result: Result, header: str) -> None:
+    arrays: dict[str, Any] = {"header": np.array(header), **_arrays(result)}
     np.savez_compressed(file, **arrays)
 
 
-def _read_npz(path: Path) -> tuple[Any, Arrays]:
-    if not zipfile.is_zipfile(path):
-        path.open("rb").close()
-        raise LobInputError("corrupt or truncated, no npz file")
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
-        return json.loads(str(data["header"])), {name: data[name] for name in data.files}
+def _read_npz(path: Path) -> tuple[dict[str, Any], Arrays]:
+    with path.open("rb") as file:
+        if not zipfile.is_zipfile(file):
+            raise LobInputError("corrupt or truncated, no npz file")
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as data:
+            return _header(str(data["header"])), {name: data[name] for name in data.files}
 
 
-def _write_parquet(file: IO[bytes], result: Result, header: Mapping[str, Any]) -> None:
+def _write_parquet(file: IO[bytes], result: Result, header: str) -> None:
     import polars as pl
 
+    columns: dict[str, Any]
     if result.users is not None:
         n, horizon = result.n_users, result.horizon
-        index = {
+        columns = {
             "user": np.repeat(np.arange(n, dtype=np.uint32), horizon),
             "round": np.tile(np.arange(1, horizon + 1, dtype=np.uint32), n),
         }
-        frame = pl.DataFrame(index | {p: values.ravel() for p, values in result.users.items()})
+        columns |= {label: regret.ravel() for label, regret in result.users.items()}
     else:
-        frame = pl.DataFrame(_lists(result))
-    frame.write_parquet(file, metadata={KEY: json.dumps(header)})
+        tables = [result.moments[label].table for label in result.policies]
+        columns = {
+            "policy": list(result.policies),
+            "totals": [pl.Series(totals) for totals in result.totals.values()],
+        }
+        columns |= {name: [pl.Series(table[i]) for table in tables] for i, name in enumerate(ROWS)}
+    pl.DataFrame(columns).write_parquet(file, metadata={KEY: header})
 
 
-def _lists(result: Result) -> dict[str, list[Any]]:
-    """Return the columns of a table with a row per policy and a list per cell."""
-    import polars as pl
-
-    tables = [result.moments[label].table for label in result.policies]
-    curves = {name: [pl.Series(table[i]) for table in tables] for i, name in enumerate(ROW_NAMES)}
-    totals = [pl.Series(result.totals[label]) for label in result.policies]
-    return {"policy": list(result.policies), "totals": totals, **curves}
-
-
-def _read_parquet(path: Path) -> tuple[Any, Arrays]:
+def _read_parquet(path: Path) -> tuple[dict[str, Any], Arrays]:
     import polars as pl
 
     try:
-        header = json.loads(pl.read_parquet_metadata(path).get(KEY, "null"))
-        settings = _checked_header(header)["settings"]
+        header = _header(pl.read_parquet_metadata(path).get(KEY, "null"))
         frame = pl.read_parquet(path)
     except pl.exceptions.PanicException as error:  # no Exception, so nobody else would catch it
         raise LobInputError("corrupt, no Parquet file") from error
+    settings = header["settings"]
     if settings["keep"] == "all":
         shape = (settings["n_users"], settings["horizon"])
         return header, {
@@ -213,5 +190,5 @@ def _read_parquet(path: Path) -> tuple[Any, Arrays]:
     arrays: Arrays = {}
     for i, label in enumerate(frame["policy"]):
         arrays[f"totals/{label}"] = frame["totals"][i].to_numpy()
-        arrays[f"moments/{label}"] = np.stack([frame[name][i].to_numpy() for name in ROW_NAMES])
+        arrays[f"moments/{label}"] = np.stack([frame[name][i].to_numpy() for name in ROWS])
     return header, arrays

@@ -6,14 +6,33 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray, fraction, interval, one_of, positive, whole
+from lobandits._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    fraction,
+    interval,
+    one_of,
+    positive,
+    whole,
+)
 from lobandits.errors import LobInputError
 from lobandits.orders import UserOrders
 from lobandits.orders.tables import keep_links
-from lobandits.simulation.permutations import check_enough, distinct_permutations
+from lobandits.simulation.blocks import (
+    BLOCK,
+    KINDS,
+    Bounds,
+    Stream,
+    block_generator,
+    blocks_of,
+    checked_bounds,
+    expected_rewards,
+)
 from lobandits.simulation.problems import Problems
-from lobandits.simulation.rewards import KINDS, Bounds, checked_bounds, expected_rewards
-from lobandits.simulation.streams import BLOCK, Stream, block_generator, blocks_of
+
+CROWDED = 4
+"""With fewer permutations for each one asked for, drawing again what came twice is slow."""
 
 
 class _Draw(NamedTuple):
@@ -41,38 +60,30 @@ class Synthetic:
     n_arms, n_states
         k and m.
     sigma
-        Standard deviation of the rewards' noise, which policies are told. With Bernoulli rewards
-        it is only told, and at most 1/2, which suits any reward in [0, 1].
+        Standard deviation of the noise, which policies are told. With Bernoulli rewards it is
+        only told, and at most 1/2, which suits any reward in [0, 1].
     gamma
-        Gap between the means of neighbours in the order.
+        Gap between neighbours in the order.
     q
-        Share of each order's k - 1 consecutive relations that policies see: a random
-        ceil(q (k - 1)) of them.
-    scale
-        (low, high): draw each user's b log-uniformly between them. None: b = 1.
-    shift
-        (low, high): draw each user's c uniformly between them. None: c = 0.
+        Policies see a random ceil(q (k - 1)) of each order's k - 1 relations of neighbours.
+    scale, shift
+        (low, high): draw each user's b log-uniformly, c uniformly between them.
     rewards
-        "gaussian"; "clipped", the Gaussian reward cut off at ``bounds``, like a rating; or
-        "bernoulli", one with probability (mean - lowest) / (highest - lowest).
+        "gaussian"; "clipped", cut off at ``bounds`` like a rating; or "bernoulli", one with
+        probability (mean - lowest) / (highest - lowest).
     bounds
-        (lowest, highest) of clipped rewards, by default the range of possible means; of the
-        means that become probabilities 0 and 1, by default that range, gamma / 2 wider at
-        either end.
+        (lowest, highest), by default the range of possible means; for Bernoulli rewards it is
+        gamma / 2 wider at either end.
 
     Notes
     -----
-    ``state_means``, what latent-bandit policies believe, are the expected rewards of a user
-    with scale 1 and shift 0: with a random scale or shift they are wrong, while the orders
-    stay right. Regret uses the true expected rewards, for clipped rewards those after clipping.
-    Users of one seed keep their orders, states, scales and shifts when only ``q``, ``sigma``,
-    ``gamma`` or ``rewards`` change.
+    Latent-bandit policies believe in the means of scale 1 and shift 0: with a random scale or
+    shift these are wrong, while the orders stay right. Users of one seed keep their orders,
+    states, scales and shifts whatever ``q``, ``sigma``, ``gamma`` and ``rewards`` are.
 
     Examples
     --------
     >>> problems = Synthetic(n_arms=4, n_states=3).sample(2, seed=0)
-    >>> problems
-    Problems(n_users=2, n_arms=4, n_states=3, sigma=1, rewards='gaussian')
     >>> problems.means
     array([[0., 2., 3., 1.],
            [0., 2., 3., 1.]])
@@ -90,32 +101,29 @@ class Synthetic:
 
     def __post_init__(self) -> None:
         one_of("rewards", self.rewards, KINDS)
-        self._set("sigma", positive("sigma", self.sigma))
-        self._set("n_arms", whole("n_arms", self.n_arms))
-        self._set("n_states", whole("n_states", self.n_states))
-        self._set("gamma", positive("gamma", self.gamma))
-        self._set("q", fraction("q", self.q))
-        for name in ("scale", "shift"):
-            if getattr(self, name) is not None:
-                self._set(name, interval(name, getattr(self, name)))
+        vars(self).update(
+            sigma=positive("sigma", self.sigma),
+            n_arms=whole("n_arms", self.n_arms),
+            n_states=whole("n_states", self.n_states),
+            gamma=positive("gamma", self.gamma),
+            q=fraction("q", self.q),
+            scale=None if self.scale is None else interval("scale", self.scale),
+            shift=None if self.shift is None else interval("shift", self.shift),
+        )
         check_enough(self.n_states, self.n_arms)
         if self.scale is not None and self.scale[0] <= 0:
             raise LobInputError(f"scale must be positive, got {self.scale!r}")
         least, most = self._reach()
         if not math.isfinite(most - least):
             raise LobInputError("gamma, scale and shift make means too large for numbers")
-        self._check_bounds()
+        if self.bounds is not None:
+            self._check_bounds(self.bounds, least, most)
 
-    def _set(self, name: str, value: object) -> None:
-        object.__setattr__(self, name, value)
-
-    def _check_bounds(self) -> None:
-        if self.bounds is None:
-            return
+    def _check_bounds(self, bounds: Bounds, least: float, most: float) -> None:
         if self.rewards == "gaussian":
             raise LobInputError("bounds are for clipped and Bernoulli rewards; Gaussian have none")
-        self._set("bounds", checked_bounds(self.bounds))
-        (least, most), (lowest, highest) = self._reach(), self._bounds()
+        lowest, highest = checked_bounds(bounds)
+        vars(self).update(bounds=(lowest, highest))
         if self.rewards == "bernoulli" and not lowest <= least <= most <= highest:
             raise LobInputError(
                 f"bounds of Bernoulli rewards must hold every mean, from {least:g} to {most:g}, "
@@ -130,24 +138,14 @@ class Synthetic:
         return min(low, 0.0), largest * top + max(high, 0.0)
 
     def _bounds(self) -> Bounds:
-        least, most = self._reach()
         if self.bounds is not None:
             return self.bounds
+        least, most = self._reach()
         wider = self.gamma / 2 if self.rewards == "bernoulli" or least == most else 0.0
         return least - wider, most + wider
 
     def sample(self, n: int, seed: int, first: int = 0) -> Problems:
-        """Draw users ``first`` to ``first + n - 1`` of the sequence that ``seed`` names.
-
-        Parameters
-        ----------
-        n
-            How many users.
-        seed
-            Names the endless sequence of users; a longer sample begins with a shorter one.
-        first
-            The first user.
-        """
+        """Draw users ``first`` to ``first + n - 1`` of the endless sequence that ``seed`` names."""
         n, first = whole("n", n), whole("first", first, least=0)
         blocks = blocks_of(first, n)
         seed = whole("seed", seed, least=0)
@@ -172,13 +170,14 @@ class Synthetic:
         np.put_along_axis(believed, draw.ranking, ranked[None, None], axis=-1)
         own = np.take_along_axis(believed, draw.state[:, None, None], axis=1)[:, 0]
         location = draw.scale[:, None] * own + draw.shift[:, None]
-        linked = None if self.q == 1 else keep_links(draw.links, self.q)
         clipped = self.rewards == "clipped"
         return Problems(
             means=self._expected(location),
             sigma=min(self.sigma, 0.5) if self.rewards == "bernoulli" else self.sigma,
             states=draw.state,
-            orders=UserOrders(draw.ranking, linked),
+            orders=UserOrders(
+                draw.ranking, None if self.q == 1 else keep_links(draw.links, self.q)
+            ),
             state_means=self._expected(believed),
             rewards=self.rewards,
             location=location if clipped else None,
@@ -190,3 +189,51 @@ class Synthetic:
         if self.rewards == "bernoulli":
             return (location - lowest) / (highest - lowest)
         return expected_rewards(self.rewards, location, self.sigma, (lowest, highest))
+
+
+def check_enough(n_states: int, n_arms: int) -> None:
+    """Refuse more distinct orders than there are."""
+    if n_arms <= 20 and n_states > math.factorial(n_arms):
+        raise LobInputError(
+            f"{n_arms} arms have only {math.factorial(n_arms)} orders, but n_states is {n_states}"
+        )
+
+
+def distinct_permutations(
+    rng: np.random.Generator, n_users: int, n_states: int, n_arms: int
+) -> IntArray:
+    """Draw a uniform sequence of distinct permutations for each user."""
+    if n_arms <= 20 and math.factorial(n_arms) <= CROWDED * n_states:
+        numbers = np.tile(np.arange(math.factorial(n_arms)), (n_users, 1))
+        return unrank(rng.permuted(numbers, axis=1)[:, :n_states], n_arms)
+    rows = np.broadcast_to(np.arange(n_arms), (n_users, n_states, n_arms))
+    drawn = rng.permuted(rows, axis=-1)
+    while (again := repeats(drawn)).any():
+        drawn[again] = rng.permuted(drawn[again], axis=-1)
+    return drawn
+
+
+def unrank(numbers: IntArray, n_arms: int) -> IntArray:
+    """Return the permutations with these numbers, in lexicographic order."""
+    result = np.zeros((*numbers.shape, n_arms), dtype=np.int64)
+    for place in range(n_arms - 1, -1, -1):
+        digit = numbers // math.factorial(n_arms - 1 - place) % (n_arms - place)
+        later = result[..., place + 1 :]
+        later += later >= digit[..., None]
+        result[..., place] = digit
+    return result
+
+
+def repeats(drawn: IntArray) -> BoolArray:
+    """Return which permutations came earlier for the same user, of shape (n_users, n_states).
+
+    Only users with two equal hashes, almost never any, are compared exactly.
+    """
+    found = np.zeros(drawn.shape[:2], dtype=np.bool_)
+    powers = np.uint64(0x9E3779B97F4A7C15) ** np.arange(1, drawn.shape[2] + 1, dtype=np.uint64)
+    hashes = np.sort((drawn.astype(np.uint64) * powers).sum(axis=-1), axis=-1)
+    for user in np.flatnonzero((hashes[:, 1:] == hashes[:, :-1]).any(axis=1)):
+        _, first = np.unique(drawn[user], axis=0, return_index=True)
+        found[user] = True
+        found[user, first] = False
+    return found

@@ -1,12 +1,14 @@
-"""Cutting planes for the Graves-Lai program, with a certificate on both sides."""
+"""Cutting planes for the Graves-Lai program, and the instances that a policy must rule out."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray
+from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits.errors import LobError
+from lobandits.orders import LatentOrders
+from lobandits.projection import project_each
 
 TOLERANCE = 1e-7
 MAX_ROUNDS = 300
@@ -22,24 +24,16 @@ Separate = Callable[[FloatArray], FloatArray]
 
 
 class Cover(NamedTuple):
-    """A solution of min costs @ y with rows @ y >= 1."""
+    """A solution of min costs @ y with rows @ y >= 1, after so many master programs.
+
+    ``plan`` is a feasible y, and ``lower`` at most the optimum; ``shares`` are the parts of it that
+    the rows of each family account for, in the dual.
+    """
 
     plan: FloatArray
-    """A feasible y; ``costs @ plan`` is at least the optimum."""
     lower: float
-    """A value that is at most the optimum."""
     rounds: int
-    """How many master programs were solved."""
     shares: FloatArray
-    """By family: the part of ``lower`` that its rows account for, in the dual."""
-
-
-class Probe(NamedTuple):
-    """What the oracle says of one point."""
-
-    plan: FloatArray
-    rows: FloatArray
-    families: IntArray
 
 
 def cover(costs: FloatArray, separate: Separate, start: FloatArray) -> Cover:
@@ -48,15 +42,11 @@ def cover(costs: FloatArray, separate: Separate, start: FloatArray) -> Cover:
     A family is a set of non-negative rows, perhaps infinite; ``separate(y)`` returns from each
     family a row that minimises row @ y, shape (families, len(y)). Kelley's cutting planes, from
     the rows at a feasible ``start``: the master linear program over the rows seen so far gives a
-    vertex y, and the rows that y violates are added. Two certificates, neither of which trusts
-    the solver:
-
-    * y / (min row @ y) satisfies every row, since ``separate`` is exact: its cost is at least
-      the optimum;
-    * the master's dual solution, clipped and rescaled until feasible: its value is at most it.
-
-    Rows are also taken halfway between y and the cheapest plan so far, which steadies the
-    vertices and saves about a third of the rounds.
+    vertex y, and the rows that it violates are added, as are those of a point halfway to the
+    cheapest plan so far, which saves about a third of the rounds. Two certificates, neither of
+    which trusts the solver: y / (min row @ y) satisfies every row, since ``separate`` is exact, so
+    its cost is at least the optimum; the master's dual solution, clipped and rescaled until
+    feasible, is at most it.
     """
 
     def price(y: FloatArray) -> float:
@@ -69,31 +59,33 @@ def cover(costs: FloatArray, separate: Separate, start: FloatArray) -> Cover:
         rounds += 1
         vertex, dual = _master(costs, rows)
         enough = dual.sum() / (1 - TOLERANCE)
-        at = _probe(separate, vertex, most, level)
-        if price(at.plan) <= min(enough, price(start)):
-            cheapest = at.plan
+        plan, cuts, owners = _probe(separate, vertex, most, level)
+        if price(plan) <= min(enough, price(start)):
+            cheapest = plan
             break
-        cheapest = min(cheapest, at.plan, key=price)
+        cheapest = min(cheapest, plan, key=price)
         waited += int(price(cheapest) <= enough)
-        if waited == PATIENCE or len(at.rows) == 0 or rounds == MAX_ROUNDS:
+        if waited == PATIENCE or len(cuts) == 0 or rounds == MAX_ROUNDS:
             break
-        halfway = _probe(separate, (vertex + cheapest) / 2, most, level)
-        cheapest = min(cheapest, halfway.plan, key=price)
-        rows = np.concatenate([rows, at.rows, halfway.rows])
-        families = np.concatenate([families, at.families, halfway.families])
+        plan, more, theirs = _probe(separate, (vertex + cheapest) / 2, most, level)
+        cheapest = min(cheapest, plan, key=price)
+        rows = np.concatenate([rows, cuts, more])
+        families = np.concatenate([families, owners, theirs])
     shares = np.bincount(families, weights=dual, minlength=families.max() + 1)
     return Cover(cheapest, float(dual.sum()), rounds, shares.astype(np.float64))
 
 
-def _probe(separate: Separate, point: FloatArray, most: int, level: float) -> Probe:
-    """Return ``point`` scaled until feasible, and its tightest rows where row @ point < level."""
+def _probe(
+    separate: Separate, point: FloatArray, most: int, level: float
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return ``point`` scaled until feasible, the tightest rows below level, and their families."""
     tightest = separate(point)
     margins = tightest @ point
     deepest = margins.argsort()[:most]
     families = deepest[margins[deepest] < level]
     least = float(margins.min())
     plan = point / least if least > 0 else np.full_like(point, np.inf)
-    return Probe(plan, tightest[families], families)
+    return plan, tightest[families], families
 
 
 def _master(costs: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -119,3 +111,54 @@ def _master(costs: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray
         raise LobError(f"HiGHS could not solve the linear program: {result.message}")
     dual = np.maximum(-result.ineqlin.marginals, 0.0) * need
     return np.maximum(result.x, 0.0) / costs * unit, dual / (dual @ yields).max()
+
+
+class Confusers(NamedTuple):
+    """Pairs (state, top): in that state the arm ``top``, not the best arm, may be the best."""
+
+    orders: LatentOrders
+    best: int
+    states: IntArray
+    tops: IntArray
+    lifted: BoolArray
+    """(pairs, k): the arms that must then stand above the best arm."""
+
+    def nearest(self, means: FloatArray, weights: FloatArray) -> FloatArray:
+        """Solve argmin over lambda of sum_a w_a (lambda_a - mu_a)^2, for each pair: (pairs, k).
+
+        Lambda lies in the pair's closed cone {lambda in H_s : lambda_top >= all others} and is
+        mu* on the best arm. As every mean is at most mu*, so is every pooled average of means, and
+        therefore, exactly,
+
+        * an arm that must stand above the best arm is lifted to mu*, no further;
+        * the other arms are projected on H_s as if the lifted arms and the best arm were absent:
+          one isotonic regression for each pair, in which absent arms have weight 0.
+        """
+        peak = means[self.best]
+        fixed = self.lifted.copy()
+        fixed[:, self.best] = True
+        values = np.where(fixed, peak, means)
+        loads = np.where(fixed, 0.0, weights)
+        anywhere = np.full(len(fixed), -1)
+        fits, _ = project_each(values, loads, self.orders, self.states, anywhere)
+        instances: FloatArray = np.where(fixed, peak, np.minimum(fits, peak))
+        return instances
+
+
+def find_confusers(orders: LatentOrders, best: int) -> Confusers:
+    """Return the pairs (state, top) whose instances can be confused with one where ``best`` is.
+
+    A state that puts arms above ``best`` lifts them all; any other top would be lifted in addition,
+    so one pair stands for all. A state that leaves ``best`` on top of its order, the true one
+    included, confuses through each other arm that it leaves on top.
+    """
+    above = orders.precedes[:, :, best]
+    first = np.zeros_like(above)
+    heads = above & orders.maximal
+    first[np.arange(len(above)), heads.argmax(axis=1)] = True
+    rivals = np.where(above.any(axis=1, keepdims=True), first & heads, orders.maximal)
+    rivals[:, best] = False
+    states, tops = np.nonzero(rivals)
+    lifted = above[states]
+    lifted[np.arange(len(states)), tops] = True
+    return Confusers(orders, best, states, tops, lifted)

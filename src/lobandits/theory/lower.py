@@ -11,11 +11,11 @@ from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
 from lobandits.orders.arms import arm_names
 from lobandits.theory.bound import LowerBound
-from lobandits.theory.confusing import find_confusers
-from lobandits.theory.graves_lai import Cover, cover
-from lobandits.theory.instance import checked_means, one_best_arm, require_state, rounding, slack
+from lobandits.theory.graves_lai import Cover, cover, find_confusers
 
-KINDS = ("lob", "lb", "mab")
+LARGEST = 1e300
+RELATIVE = 1e-9
+"""Differences below this share of the spread of the means count as equality."""
 
 
 def regret_lower_bound(
@@ -28,10 +28,9 @@ def regret_lower_bound(
     """Solve min over c >= 0 of sum_a c_a Delta_a, sum_a c_a KL(mu_a, lambda_a) >= 1 on Alt(mu).
 
     Theorem 1, solved as a Graves-Lai program: liminf Reg(T) / log T is at least its value for
-    every uniformly good policy; KL(x, y) = (x - y)^2 / (2 sigma^2). The best arm is played at no
-    regret as often as one likes, so an alternative that differs from mu on it is ruled out for
-    free; Alt(mu) is left with the instances lambda that agree with mu on the best arm and have
-    another best arm:
+    every uniformly good policy; KL(x, y) = (x - y)^2 / (2 sigma^2). Playing the best arm costs no
+    regret, so Alt(mu) has only the instances lambda that agree with mu on it and have another
+    best arm:
 
     * ``"mab"``: all of them; sum_a 2 sigma^2 / Delta_a.
     * ``"lb"``: those among the rows of ``state_means``; a linear program. It is 0 where every
@@ -53,10 +52,6 @@ def regret_lower_bound(
     state_means
         (m, k), for ``"lb"``.
 
-    Returns
-    -------
-    The constant, the optimal allocation, the closest confusing instance and the certified gap.
-
     Examples
     --------
     >>> import lobandits as lob
@@ -66,24 +61,67 @@ def regret_lower_bound(
     with state 1, arm 'c' could be the best one
     plays per log T for information: c 0.5
     closest confusing instance: c 1 -> 3
-    >>> regret_lower_bound([3.0, 2.0, 1.0], orders, sigma=1.0, kind="mab").constant
-    3.0
     """
-    one_of("kind", kind, KINDS)
+    one_of("kind", kind, ("lob", "lb", "mab"))
     if orders is None and kind == "lob":
         raise LobInputError("kind='lob' needs orders; without orders the bound is kind='mab'")
-    if orders is None:
-        mu = checked_means(means)
-        task = _task(mu, arm_names(len(mu)), sigma)
-    else:
-        task = _task(checked_means(means, orders), orders.arms, sigma)
-    if len(task.means) == 1:
-        return _zero(task, kind, "there is only one arm, so nothing to confuse it with")
+    mu = checked_means(means, orders)
+    task = _task(mu, arm_names(len(mu)) if orders is None else orders.arms, sigma)
+    if len(mu) == 1:
+        return _bound(task, kind, "there is only one arm, so nothing to confuse it with")
     if kind == "lb":
         return _latent(task, state_means)
     if kind == "mab" or orders is None:
         return _unstructured(task)
     return _latent_order(task, orders)
+
+
+def checked_means(means: ArrayLike, orders: LatentOrders | None) -> FloatArray:
+    """Return the means as an array (k,) of finite numbers, one for each arm of the orders."""
+    array = finite_array("means", means, ndim=1)
+    if len(array) == 0:
+        raise LobInputError("means is empty; give one mean per arm")
+    if np.abs(array).max() > LARGEST:
+        raise LobInputError(f"means must not exceed {LARGEST:g} in size")
+    if not isinstance(orders, LatentOrders | None):
+        raise LobInputError(
+            f"orders must be LatentOrders, got {type(orders).__name__}; with orders per user, ask "
+            "for one user at a time: orders[user]"
+        )
+    if orders is not None and len(array) != orders.n_arms:
+        raise LobInputError(
+            f"means has {len(array)} values, but the orders have {orders.n_arms} arms"
+        )
+    return array
+
+
+def require_state(means: FloatArray, orders: LatentOrders) -> None:
+    """Refuse means that agree with no state's order, and name the state that comes closest.
+
+    Equal means agree with either order: the cones are taken closed.
+    """
+    broken = orders.precedes & (means[:, None] < means[None, :] - _slack(means))
+    counts = broken.sum(axis=(1, 2))
+    if counts.min() == 0:
+        return
+    state = int(counts.argmin())
+    above, below = np.argwhere(broken[state])[0]
+    raise LobInputError(
+        f"means agree with no state's order, so the bound does not apply to them; the closest is "
+        f"state {state}, of which they break {counts[state]} relation(s), such as "
+        f"{orders.arms[above]!r} ({means[above]:g}) above "
+        f"{orders.arms[below]!r} ({means[below]:g})"
+    )
+
+
+def _slack(means: FloatArray) -> float:
+    """Return the difference below which two of the means count as equal."""
+    return RELATIVE * float(np.ptp(means)) + _rounding(means)
+
+
+def _rounding(means: FloatArray) -> float:
+    """Return a few units in the last place of the largest mean."""
+    return 4.0 * float(np.spacing(np.abs(means).max()))
 
 
 class Task(NamedTuple):
@@ -123,7 +161,14 @@ class Task(NamedTuple):
 
 def _task(mu: FloatArray, arms: tuple[str, ...], sigma: float) -> Task:
     std = positive("sigma", sigma)
-    best = one_best_arm(mu, arms)
+    best = int(mu.argmax())
+    tied = np.flatnonzero(mu >= mu[best] - _rounding(mu))
+    if len(tied) > 1:
+        names = " and ".join(repr(arms[a]) for a in tied)
+        raise LobInputError(
+            f"arms {names} tie for the best mean ({mu[best]:g}); the lower bound is for an "
+            "instance with one best arm (with a tie, log T regret may not be needed at all)"
+        )
     others = np.arange(len(mu)) != best
     spread = float(mu[best] - mu.min()) if others.any() else 1.0
     scaled = (mu - mu[best]) / spread
@@ -143,7 +188,7 @@ def _unstructured(task: Task) -> LowerBound:
     instance[rival] = task.means[task.best]
     exact = Cover(task.safe, float(task.gaps @ task.safe), 0, np.empty(0))
     note = "nothing is known of the arms, so every other arm could be the best one"
-    return _bound(task, "mab", exact, note, None, rival, instance)
+    return _bound(task, "mab", note, exact, None, rival, instance)
 
 
 def _latent(task: Task, state_means: ArrayLike | None) -> LowerBound:
@@ -155,7 +200,7 @@ def _latent(task: Task, state_means: ArrayLike | None) -> LowerBound:
         raise LobInputError(
             f"state_means must have shape (n_states, {len(task.means)}), got {table.shape}"
         )
-    equal = slack(task.means) + rounding(table.ravel())
+    equal = _slack(task.means) + _rounding(table.ravel())
     off = np.abs(table - task.means).max(axis=1)
     if off.min() > equal:
         raise LobInputError(
@@ -164,18 +209,18 @@ def _latent(task: Task, state_means: ArrayLike | None) -> LowerBound:
         )
     rivals = table.max(axis=1) > table[:, task.best] + equal
     if not rivals.any():
-        return _zero(task, "lb", f"arm {task.arms[task.best]!r} is the best one in every state")
+        return _bound(task, "lb", f"arm {task.arms[task.best]!r} is the best one in every state")
     same = np.abs(table[:, task.best] - task.means[task.best]) <= equal
     states = np.flatnonzero(rivals & same)
     if len(states) == 0:
         note = "every state with another best arm gives this one another mean, seen at no regret"
-        return _zero(task, "lb", note)
+        return _bound(task, "lb", note)
     rows = task.rows((table[states] - task.means[task.best]) / task.spread)
     solution = cover(task.gaps, lambda _: rows, task.safe)
     state = int(states[solution.shares.argmax()])
     top = int(table[state].argmax())
     note = f"with state {state}, arm {task.arms[top]!r} could be the best one"
-    return _bound(task, "lb", solution, note, state, top, table[state])
+    return _bound(task, "lb", note, solution, state, top, table[state])
 
 
 def _latent_order(task: Task, orders: LatentOrders) -> LowerBound:
@@ -183,9 +228,8 @@ def _latent_order(task: Task, orders: LatentOrders) -> LowerBound:
     require_state(task.means, orders)
     confusers = find_confusers(orders, task.best)
     if len(confusers.states) == 0:
-        return _zero(
-            task, "lob", f"no confusing instance: arm {task.arms[task.best]!r} tops every state"
-        )
+        note = f"no confusing instance: arm {task.arms[task.best]!r} tops every state"
+        return _bound(task, "lob", note)
 
     def separate(y: FloatArray) -> FloatArray:
         return task.rows(confusers.nearest(task.scaled, task.widen(y)))
@@ -199,46 +243,32 @@ def _latent_order(task: Task, orders: LatentOrders) -> LowerBound:
     moved = np.abs(nearest - task.scaled) > 1e-12
     instance = np.where(moved, task.means[task.best] + task.spread * nearest, task.means)
     note = f"with state {state}, arm {task.arms[top]!r} could be the best one"
-    return _bound(task, "lob", solution, note, state, top, instance)
+    return _bound(task, "lob", note, solution, state, top, instance)
 
 
 def _bound(
     task: Task,
     kind: str,
-    solution: Cover,
     note: str,
-    state: int | None,
-    top: int,
-    instance: FloatArray,
+    solution: Cover | None = None,
+    state: int | None = None,
+    top: int | None = None,
+    instance: FloatArray | None = None,
 ) -> LowerBound:
-    """Return the solution in the units of the means."""
+    """Return the solution in the units of the means; without one, nothing can be confused."""
+    plan, lower, rounds = solution[:3] if solution else (np.zeros_like(task.gaps), 0.0, 0)
     ratio = task.sigma / task.spread
-    allocation = 2.0 * ratio * ratio * task.widen(solution.plan)
-    price = float(task.gaps @ solution.plan)
+    price = float(task.gaps @ plan)
     return LowerBound(
         kind=kind,
         constant=2.0 * ratio * task.sigma * price,
-        allocation=read_only(allocation),
-        gap=max(0.0, 1.0 - solution.lower / price),
-        rounds=solution.rounds,
+        allocation=read_only(2.0 * ratio * ratio * task.widen(plan)),
+        gap=max(0.0, 1.0 - lower / price) if price else 0.0,
+        rounds=rounds,
         note=note,
         means=read_only(task.means.copy()),
         arms=task.arms,
         state=state,
         top=top,
-        instance=read_only(instance.copy()),
-    )
-
-
-def _zero(task: Task, kind: str, note: str) -> LowerBound:
-    """Return the bound of an instance that cannot be confused."""
-    return LowerBound(
-        kind=kind,
-        constant=0.0,
-        allocation=read_only(np.zeros(len(task.means))),
-        gap=0.0,
-        rounds=0,
-        note=note,
-        means=read_only(task.means.copy()),
-        arms=task.arms,
+        instance=None if instance is None else read_only(instance.copy()),
     )

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 from lobandits._checks import FloatArray, one_of, positive, read_only, whole
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
-from lobandits.theory.instance import checked_means, require_state
+from lobandits.theory.lower import checked_means, require_state
 
 BAD_ROUNDS = 26.88
-"""2 sum_{t >= 2} (1 + log t / log b) t^(-2/b) at b = 5/4, rounded up: see `lobucb_regret_bound`."""
+"""2 sum_{t >= 2} (1 + log t / log b) t^(-2/b) at b = 5/4, rounded up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class UpperBound:
     constant
         The part of both bounds that pays for rounds in which confidence intervals fail.
     instance_bound
-        The instance-dependent bound: the sum of ``per_arm``, plus ``constant``.
+        The sum of ``per_arm``, plus ``constant``.
     worst_case
         The bound of order sqrt(q T), in which no small gap appears.
     trivial
@@ -70,11 +70,7 @@ def lobucb_regret_bound(
 ) -> UpperBound:
     """R_T <= sum_{a in A_0} 16 sigma^2 log T / Delta_a + q (pi^2 / 3) Delta_max, q = |A_0|.
 
-    Theorem 2, with the constants of its proof, for lobUCB with c = sigma. While all intervals
-    mu_a +- sigma sqrt(4 log t / N_a) hold, the true state stays feasible, and an arm with more than
-    16 sigma^2 log t / Delta_a^2 plays is not chosen; an arm that was never played has an infinite
-    interval, so only A_0 counts. The worst case splits the arms at gap e:
-    T e + 16 q sigma^2 log T / e is least at e = 4 sigma sqrt(q log T / T), so
+    Theorem 2, with the constants of its proof, for lobUCB with c = sigma. In the worst case
 
         R_T <= 8 sigma sqrt(q T log T) + q (pi^2 / 3) Delta_max.
 
@@ -91,13 +87,9 @@ def lobucb_regret_bound(
     horizon
         T.
     constant
-        ``"printed"``: as above, Delta_max over all arms. The printed proof treats N_a(t) as fixed
-        where it bounds how often intervals fail, and drops the last play of each arm.
-        ``"corrected"`` repairs both: q D min(2 log T, 26.88) + sum_{a in A_0} Delta_a in place of
-        q (pi^2 / 3) Delta_max, with D the largest gap in A_0 (no other arm is ever played). The
-        union over N_a = 1 .. t - 1 gives 2 / t for an interval to fail in round t, 2 log T in all;
-        peeling N_a in powers of b and Doob's inequality give
-        2 (1 + log t / log b) t^(-2/b), in all 26.88 at b = 5/4.
+        ``"printed"``: as above, Delta_max over all arms. ``"corrected"`` repairs two steps of the
+        printed proof: q D min(2 log T, 26.88) + sum_{a in A_0} Delta_a in place of
+        q (pi^2 / 3) Delta_max, with D the largest gap in A_0 (no other arm is ever played).
 
     Examples
     --------
@@ -124,20 +116,11 @@ def toparms_regret_bound(
 ) -> UpperBound:
     """R_T <= sum_{a in A_0} (sigma^2 C(T) / Delta_a + 2 Delta_a), C(T) = (A^(1/3) + S^(1/3))^3.
 
-    Here A = 2 (log T + sqrt(pi log T) + 1) and S = sum_{t=2}^T 1 / (t log t) <= 1 / (2 log 2) +
-    log(log T / log 2), so that C(T) / log T tends to 2: on the arms of A_0, the regret of the best
-    possible unstructured policy. The appendix's bound (Proposition on restricted arms), made
-    explicit for UCB with radius sigma sqrt(2 log t / N_a) on A_0. For any 0 < e < Delta_a, a round
-    that plays a has
-
-    * the index of a at or above mu* - e, expected at most 2 + sigma^2 A / (Delta_a - e)^2 times
-      (Lattimore and Szepesvari 2020, Lemma 8.2, and the first play); or
-    * that of the best arm below mu* - e, with probability at most
-      sum_n exp(-n (e + sigma sqrt(2 log t / n))^2 / (2 sigma^2)) <= sigma^2 / (e^2 t log t),
-      in all sigma^2 S / e^2.
-
-    The best e gives C(T). Splitting the arms at a gap gives 2 sigma sqrt(n T C(T)) + 2 sum Delta_a
-    in the worst case, with n the number of arms of A_0 other than best ones.
+    Here A = 2 (log T + sqrt(pi log T) + 1) and S = 1 / (2 log 2) + log(log T / log 2), so that
+    C(T) / log T tends to 2: on A_0, the regret of the best possible unstructured policy. The
+    appendix's bound (Proposition on restricted arms), made explicit for UCB with radius
+    sigma sqrt(2 log t / N_a). In the worst case 2 sigma sqrt(n T C(T)) + 2 sum Delta_a, with n the
+    number of arms of A_0 other than best ones.
 
     Parameters
     ----------
@@ -164,7 +147,7 @@ def toparms_regret_bound(
 def _checked(
     means: ArrayLike, orders: LatentOrders, sigma: float, horizon: int
 ) -> tuple[FloatArray, float, int]:
-    """Return the gaps, sigma and the horizon of an instance that the theorems are about."""
+    """Return the gaps, sigma and the horizon."""
     mu = checked_means(means, orders)
     require_state(mu, orders)
     rounds = whole("horizon", horizon)

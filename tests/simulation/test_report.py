@@ -1,6 +1,6 @@
 from lobandits.policies import POLICIES
 from lobandits.simulation import Synthetic, simulate
-from lobandits.simulation.colours import POLICY_STYLES, line_styles
+from lobandits.simulation.report import POLICY_STYLES, line_styles
 
 
 def test_every_policy_has_a_colour_of_its_own() -> None:
