@@ -1,7 +1,5 @@
 """What the paper counts in MovieLens: violated relations (Figure 3(b)), and what filters leave."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from lobandits._checks import FloatArray
@@ -24,9 +22,6 @@ from lobandits.experiments.draw import INK, Canvas, draw_ends
 from lobandits.experiments.movielens import SHOWN, sweep
 from lobandits.experiments.parts import RatingData
 from lobandits.experiments.record import Record
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PAPER_COUNTS = {0.0: 0.0, 0.2: 6.8, 0.4: 7.17, 0.6: 7.35, 0.8: 7.39, 1.0: 7.39}
 """Violated relations by alpha."""
@@ -58,9 +53,9 @@ def count_data(ratings: RatingData, seed: int) -> dict[str, FloatArray]:
     return {name: np.array([float(facts[name])]) for name in PAPER_SIZES}
 
 
-def draw_alphas(found: Found, canvas: Canvas) -> "Figure":
+def draw_alphas(found: Found, canvas: Canvas) -> None:
     """Draw regret against alpha, and beside it how many relations are violated."""
-    figure, (left, right) = canvas.panels(2)
+    left, right = canvas.panels(2)
     draw_ends(left, found.along("alpha"), SHOWN, OWN_SHARE)
     counts = found.at(measure="violations")
     mean, error = np.transpose([counts.curve(label) for label in counts.labels])[0]
@@ -72,7 +67,6 @@ def draw_alphas(found: Found, canvas: Canvas) -> "Figure":
     right.set_xlabel(OWN_SHARE)
     right.set_ylabel("violated relations per user")
     right.legend(frameon=False, loc="lower right")
-    return figure
 
 
 def _alphas(counts: Record) -> dict[float, str]:

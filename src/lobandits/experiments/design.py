@@ -11,8 +11,6 @@ from lobandits.experiments.parts import Measurement, Part, Simulation
 from lobandits.experiments.record import Record
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from lobandits.experiments.claims import Claim
     from lobandits.experiments.draw import Canvas
 
@@ -159,7 +157,7 @@ class Experiment:
     place: str
     title: str
     work: tuple[Sweep | Survey, ...] = ()
-    draw: "Callable[[Found, Canvas], Figure] | None" = None
+    draw: "Callable[[Found, Canvas], None] | None" = None
     claims: "tuple[Claim, ...]" = ()
     note: str = ""
     value: str = "cumulative regret"

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -45,16 +45,17 @@ RC: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass
 class Canvas:
     """A page: wide, or narrow like a phone, which has half as many panels in a row."""
 
-    narrow: bool = False
+    narrow: bool
+    figure: "Figure" = field(init=False)
 
     def panels(
         self, n: int, columns: int = 2, wide: float = 4.3, high: float = 2.9
-    ) -> "tuple[Figure, list[Axes]]":
-        """Return a figure with ``n`` panels of that size in inches, filled row by row."""
+    ) -> "list[Axes]":
+        """Begin the figure: ``n`` panels of that size in inches, filled row by row."""
         from matplotlib.figure import Figure
 
         columns = min(max(columns // 2, 1) if self.narrow else columns, n)
@@ -66,7 +67,8 @@ class Canvas:
             unused.remove()
         for place in axes:
             place.patch.set_alpha(0)
-        return figure, axes[:n]
+        self.figure = figure
+        return axes[:n]
 
 
 def draw_horizon(
@@ -76,9 +78,9 @@ def draw_horizon(
     columns: int = 2,
     wide: float = 8.4,
     slope: bool = False,
-) -> "Figure":
+) -> None:
     """Draw regret against the round, cumulative or per round, one panel for each title."""
-    figure, axes = canvas.panels(len(panels), columns, wide / columns)
+    axes = canvas.panels(len(panels), columns, wide / columns)
     for place, (title, record) in zip(axes, panels.items(), strict=True):
         for label, style in line_styles(labels).items():
             mean, error = record.slope(label) if slope else record.curve(label)
@@ -92,7 +94,6 @@ def draw_horizon(
         window = int(record.points[0])
         place.set_ylabel(f"regret per round (mean of {window})" if slope else "cumulative regret")
         place.set_title(title)
-    return figure
 
 
 def draw_ends(
@@ -174,13 +175,14 @@ def render(experiment: Experiment, found: Found) -> dict[str, str]:
     from matplotlib import style
 
     pictures = {}
-    for width, canvas in {"wide": Canvas(), "narrow": Canvas(narrow=True)}.items():
+    for width in ("wide", "narrow"):
+        canvas = Canvas(narrow=width == "narrow")
         with style.context(["default", RC]):
-            figure = experiment.draw(found, canvas)
+            experiment.draw(found, canvas)
             if found.title:
-                figure.suptitle(f"MovieLens, {found.title}", x=0.01, ha="left", fontsize=8)
+                canvas.figure.suptitle(f"MovieLens, {found.title}", x=0.01, ha="left", fontsize=8)
             text = StringIO()
-            figure.savefig(text, format="svg", metadata={"Date": None}, transparent=True)
+            canvas.figure.savefig(text, format="svg", metadata={"Date": None}, transparent=True)
         pictures[width] = _inline(text.getvalue(), f"{experiment.name}-{width}")
     return pictures
 

@@ -1,7 +1,5 @@
 """Formulas of the appendices, simulated: how rare similar orders are, and how many rewards do."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from lobandits._checks import FloatArray
@@ -9,9 +7,6 @@ from lobandits.experiments.claims import ONCE, Claim, Estimate, by, estimate, ex
 from lobandits.experiments.design import Experiment, Found, Survey
 from lobandits.experiments.draw import INK, Canvas
 from lobandits.theory import samples_for_exact_orders, similar_order_probability
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SIMULATED = (3, 4, 5, 6)
 PRINTED, PLACES = 1.24e-5, 0.005e-5
@@ -53,9 +48,9 @@ def exact_orders(n_rewards: tuple[int, ...], n_trials: int, seed: int) -> dict[s
     return exact
 
 
-def draw_rarity(found: Found, canvas: Canvas) -> "Figure":
+def draw_rarity(found: Found, canvas: Canvas) -> None:
     """Draw the formula, and what was simulated."""
-    figure, (place,) = canvas.panels(1)
+    (place,) = canvas.panels(1)
     arms = range(3, 16)
     place.plot(arms, [float(similar_order_probability(k)) for k in arms], color=INK, marker=".")
     for k in SIMULATED:
@@ -67,12 +62,11 @@ def draw_rarity(found: Found, canvas: Canvas) -> "Figure":
     place.annotate("simulated", (4.2, 0.26), (6, 2), textcoords="offset points", color="#d55e00")
     place.set_xlabel("number of arms $k$")
     place.set_ylabel("probability")
-    return figure
 
 
-def draw_sample_size(found: Found, canvas: Canvas) -> "Figure":
+def draw_sample_size(found: Found, canvas: Canvas) -> None:
     """Draw the share of trials without an error, and both sample sizes."""
-    figure, (place,) = canvas.panels(1)
+    (place,) = canvas.panels(1)
     record = found.at()
     mean, error = np.transpose([record.curve(label) for label in record.labels])[0]
     sizes = [int(label.split("=")[1]) for label in record.labels]
@@ -86,7 +80,6 @@ def draw_sample_size(found: Found, canvas: Canvas) -> "Figure":
     place.set_ylim(0, 1.03)
     place.set_xlabel("rewards of each arm from each user")
     place.set_ylabel("share of trials, all orders exact")
-    return figure
 
 
 def _number(found: Found) -> list[Estimate]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from lobandits.experiments.claims import (
     BELIEVING,
@@ -21,9 +20,6 @@ from lobandits.experiments.claims import (
 )
 from lobandits.experiments.design import FIRST, NARROW_TENTH, TENTH, Experiment, Found, Sweep
 from lobandits.experiments.draw import Canvas, draw_ends, draw_horizon
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SHOWN = (*PLAIN, *BELIEVING, TENTH[0], NARROW_TENTH, TENTH[1])
 WELL, RAW = 0.0, 1.0
@@ -63,23 +59,22 @@ def sweep(
     )
 
 
-def draw_players(found: Found, canvas: Canvas) -> "Figure":
+def draw_players(found: Found, canvas: Canvas) -> None:
     """Draw a panel for the paper's users, and one for users held out of the learning."""
     panels = {name: found.at(hold_out=share) for name, share in PLAYERS.items()}
-    return draw_horizon(canvas, panels, SHOWN, wide=8.6)
+    draw_horizon(canvas, panels, SHOWN, wide=8.6)
 
 
-def draw_states(found: Found, canvas: Canvas, slope: bool) -> "Figure":
+def draw_states(found: Found, canvas: Canvas, slope: bool) -> None:
     """Draw a panel for each number of states: regret so far, or per round."""
     panels = {f"$m={m}$ states": record for m, record in found.along("n_states").items()}
-    return draw_horizon(canvas, panels, SHOWN, columns=max(len(panels), 2), slope=slope)
+    draw_horizon(canvas, panels, SHOWN, columns=max(len(panels), 2), slope=slope)
 
 
-def draw_number_of_states(found: Found, canvas: Canvas) -> "Figure":
+def draw_number_of_states(found: Found, canvas: Canvas) -> None:
     """Draw regret at the horizon against the number of states."""
-    figure, (place,) = canvas.panels(1)
+    (place,) = canvas.panels(1)
     draw_ends(place, found.along("n_states"), SHOWN, "number of states $m$")
-    return figure
 
 
 def _mts_linear(found: Found, share: float) -> list[Estimate]:

@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -38,12 +38,8 @@ SMALL = 1_000_000
 class RatingData:
     """Ratings that are read, or made, when a part first asks for them.
 
-    Parameters
-    ----------
-    path
-        Folder or zip of a MovieLens edition; None generates ratings.
-    seed
-        Names the generated ratings, the genres of movies that have several, and the clustering.
+    Without the ``path`` of a MovieLens edition they are generated. ``seed`` names those, the genres
+    of movies that have several, and the clustering.
     """
 
     def __init__(self, path: Path | None = None, seed: int = 0) -> None:
@@ -202,7 +198,7 @@ class Measurement:
     measure: Callable[..., Mapping[str, FloatArray]]
     options: Mapping[str, Any]
     on_ratings: bool = False
-    cost: float = 1e6
+    cost: ClassVar[float] = 1e6
 
     def settings(self, ratings: RatingData) -> dict[str, Any]:
         """Return all that decides the numbers, as JSON; the function counts by its file's text."""

@@ -25,6 +25,7 @@ from lobandits.experiments.movielens import (
 )
 from lobandits.experiments.parts import Part, RatingData, Workplace
 from lobandits.experiments.record import Record, load_part, part_key, save_part
+from lobandits.experiments.report import write_report
 from lobandits.experiments.synthetic import FIGURE_2A, FIGURE_2B, FIGURE_2C, FIGURE_5
 from lobandits.experiments.theorems import FIGURE_1, THEOREM_1, THEOREM_2
 from lobandits.experiments.times import COMPUTATION_TIME, FIGURE_4
@@ -80,10 +81,10 @@ class Outcome:
     found: Found
     keys: Mapping[Key, str]
     findings: Sequence[Finding]
+    pictures: Mapping[str, str]
+    shown: bool
+    broken: str
     seconds: float
-    broken: str = ""
-    shown: bool = False
-    pictures: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def by_claim(self) -> list[list[Finding]]:
@@ -102,7 +103,7 @@ class Reproduction:
     facts: Mapping[str, Any]
     outcomes: Sequence[Outcome]
     seconds: float
-    fresh: int = 0
+    fresh: int
     """Parts that were run now, not read from the folder."""
 
     @property
@@ -151,8 +152,6 @@ def reproduce(
     progress
         Show progress bars, if standard error is a terminal.
     """
-    from lobandits.experiments.report import write_report
-
     one_of("size", size, get_args(Size))
     experiments = chosen(names)
     workers = None if workers is None else whole("workers", workers)
@@ -222,8 +221,8 @@ class _Run:
     def outcome(self, experiment: Experiment, parts: Mapping[Key, Part], is_drawn: bool) -> Outcome:
         """Return what became of an experiment, whatever breaks in it."""
         began = time.perf_counter()
-        found, keys = Found({}), dict[Key, str]()
-        ratings = self.place.ratings
+        found, keys, ratings = Found({}), dict[Key, str](), self.place.ratings
+        why, pictures = "", dict[str, str]()
         try:
             for key, part in parts.items():
                 keys[key] = part_key(part.settings(ratings))
@@ -231,18 +230,19 @@ class _Run:
             if experiment.on_ratings:
                 found.data, found.title = ratings.edition, ratings.title
             findings = [f for claim in experiment.claims for f in judge(claim, found)]
-            pictures = render(experiment, found) if is_drawn else {}
+            if is_drawn:
+                pictures = render(experiment, found)
         except Exception as error:
             why = f"{type(error).__name__}: {error}".splitlines()[0]
             if not self.bars.disable:
                 self.bars.console.print(
                     f"{experiment.name} broke: {why}", markup=False, highlight=False
                 )
-            lost = [f for claim in experiment.claims for f in judge(claim, None, why)]
-            took = time.perf_counter() - began
-            return Outcome(experiment, Found(found), keys, lost, took, why)
+            found = Found(found)
+            findings = [f for claim in experiment.claims for f in judge(claim, None, why)]
         took = time.perf_counter() - began
-        return Outcome(experiment, found, keys, findings, took, "", is_drawn, pictures)
+        shown = is_drawn and not why
+        return Outcome(experiment, found, keys, findings, pictures, shown, why, took)
 
     def record(self, key: str, part: Part) -> Record:
         """Return a part's record: known, saved, or run now."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lobandits.experiments.claims import (
     LOB_AT_SIGMA,
@@ -28,9 +28,6 @@ from lobandits.experiments.design import (
     Sweep,
 )
 from lobandits.experiments.draw import Canvas, draw_ends, draw_horizon
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 USERS = {"default": 300, "full": 1000}
 HORIZON = 500
@@ -62,23 +59,22 @@ def sweep(**axes: Sequence[Any] | Mapping[str, Sequence[Any]]) -> Sweep:
     )
 
 
-def draw_sweep(found: Found, canvas: Canvas, axis: str, name: str) -> "Figure":
+def draw_sweep(found: Found, canvas: Canvas, axis: str, name: str) -> None:
     """Draw regret at the horizon against an axis, one panel for each sigma."""
-    figure, axes = canvas.panels(len(SIGMAS))
+    axes = canvas.panels(len(SIGMAS))
     for place, sigma in zip(axes, SIGMAS, strict=True):
         draw_ends(place, found.along(axis, sigma=sigma), SHOWN, name)
         place.set_title(f"$\\sigma={sigma:g}$")
-    return figure
 
 
-def draw_states(found: Found, canvas: Canvas, columns: int) -> "Figure":
+def draw_states(found: Found, canvas: Canvas, columns: int) -> None:
     """Draw cumulative regret against the round, one row of panels for each sigma."""
     panels = {
         f"$\\sigma={sigma:g}$, $m={m}$": record
         for sigma in SIGMAS
         for m, record in found.along("n_states", sigma=sigma).items()
     }
-    return draw_horizon(canvas, panels, SHOWN, columns)
+    draw_horizon(canvas, panels, SHOWN, columns)
 
 
 def _sublinear(found: Found, sigma: float) -> list[Estimate]:

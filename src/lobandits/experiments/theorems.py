@@ -16,7 +16,6 @@ from lobandits.theory import lobucb_regret_bound, regret_lower_bound
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 PARTIAL = LatentOrders.from_relations(3, [[(0, 1), (0, 2)], [(1, 0), (2, 0)]])
 TOTAL = LatentOrders.from_rankings([[0, 1, 2], [2, 1, 0], [1, 0, 2]])
@@ -35,9 +34,9 @@ HORIZON = 500
 CONSTANTS = {"printed": "constants of the printed proof", "corrected": "corrected constants"}
 
 
-def draw_knowledge(found: Found, canvas: Canvas) -> "Figure":
+def draw_knowledge(found: Found, canvas: Canvas) -> None:
     """Draw the simplex four times: all of it, unions of triangles, triangles, points."""
-    figure, axes = canvas.panels(4, columns=4, wide=2.3, high=2.5)
+    axes = canvas.panels(4, columns=4, wide=2.3, high=2.5)
     titles = (
         "(a) MAB: any means",
         "(b) LOB, partial orders",
@@ -54,7 +53,6 @@ def draw_knowledge(found: Found, canvas: Canvas) -> "Figure":
         axes[3].plot(x, y, "o", color=COLOURS[state], markersize=7)
         axes[3].annotate(f"$s_{state + 1}$", (x, y), (7, 3), textcoords="offset points",
                          color=COLOURS[state])  # fmt: skip
-    return figure
 
 
 def _outline(axes: "Axes", title: str) -> None:
@@ -134,9 +132,9 @@ def _by_share(record: Record) -> dict[float, Record]:
     }
 
 
-def draw_lower_bounds(found: Found, canvas: Canvas) -> "Figure":
+def draw_lower_bounds(found: Found, canvas: Canvas) -> None:
     """Draw the bounds against q; those that know no orders are level lines."""
-    figure, (place,) = canvas.panels(1)
+    (place,) = canvas.panels(1)
     record = found.at()
     shares = _by_share(record)
     x = np.array(list(shares))
@@ -150,12 +148,11 @@ def draw_lower_bounds(found: Found, canvas: Canvas) -> "Figure":
     place.set_ylim(bottom=-0.4)
     place.set_xlabel("share of revealed relations $q$")
     place.set_ylabel("regret per $\\log T$")
-    return figure
 
 
-def draw_regret(found: Found, canvas: Canvas) -> "Figure":
+def draw_regret(found: Found, canvas: Canvas) -> None:
     """Draw regret beside its bounds."""
-    figure, (place,) = canvas.panels(1, high=2.2)
+    (place,) = canvas.panels(1, high=2.2)
     record = found.at()
     for row, label in enumerate(record.labels):
         (mean,), (error,) = record.curve(label)
@@ -168,7 +165,6 @@ def draw_regret(found: Found, canvas: Canvas) -> "Figure":
     place.set_xscale("log")
     place.margins(x=0.15)
     place.set_xlabel(f"cumulative regret at $T={HORIZON}$")
-    return figure
 
 
 def _ordered(found: Found) -> list[Estimate]:

@@ -1,7 +1,5 @@
 """What projecting costs: less often (Figure 4), and the computation times in the paper's text."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from lobandits.experiments.claims import ONCE, PACES, SIGMA, Claim, Estimate, by, estimate, exactly
@@ -19,9 +17,6 @@ from lobandits.experiments.movielens import RAW, sweep
 from lobandits.experiments.synthetic import HORIZON, USERS
 from lobandits.simulation.colours import line_styles
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 EVERY = (1, 2, 5, 10, 20, 50)
 LAZY = {
     "lobucb": ("lobucb", *(f"lobucb(refresh_every={n})" for n in EVERY[1:])),
@@ -37,9 +32,9 @@ MOST_SECONDS = 2.0
 """Per round, for all users together."""
 
 
-def draw_paces(found: Found, canvas: Canvas) -> "Figure":
+def draw_paces(found: Found, canvas: Canvas) -> None:
     """Draw regret against T_proj; policies without it are level lines."""
-    figure, axes = canvas.panels(len(SIGMAS))
+    axes = canvas.panels(len(SIGMAS))
     for place, sigma in zip(axes, SIGMAS, strict=True):
         record = found.at(sigma=sigma)
         for label, style in line_styles(PAPER_POLICIES).items():
@@ -56,12 +51,11 @@ def draw_paces(found: Found, canvas: Canvas) -> "Figure":
         place.set_ylabel(f"cumulative regret at $T={record.horizon}$")
         place.set_title(f"$\\sigma={sigma:g}$")
         label_lines(place, PAPER_POLICIES)
-    return figure
 
 
-def draw_times(found: Found, canvas: Canvas) -> "Figure":
+def draw_times(found: Found, canvas: Canvas) -> None:
     """Draw seconds, on a logarithmic scale, beside the paper's minutes."""
-    figure, (place,) = canvas.panels(1, high=2.2)
+    (place,) = canvas.panels(1, high=2.2)
     seconds = found.at().cpu_seconds
     styles = line_styles(PAPER_MINUTES)
     rows = np.arange(len(PAPER_MINUTES))
@@ -80,7 +74,6 @@ def draw_times(found: Found, canvas: Canvas) -> "Figure":
     place.set_ylim(-0.5, len(rows) - 0.2)
     place.margins(x=0.12)
     place.set_xlabel("processor seconds (filled: here, empty: paper)")
-    return figure
 
 
 def _harmless(found: Found, sigma: float, policy: str) -> list[Estimate]:
