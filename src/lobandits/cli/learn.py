@@ -9,8 +9,6 @@ import typer
 from lobandits.cli.shared import ShowBar, checked_suffix, save_picture
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from lobandits.learning import OrderModel
     from lobandits.orders import LatentOrders
 
@@ -32,7 +30,6 @@ Partial orders that hold only what the users support statistically:
 
     lob learn logs.csv --states 8 --relations confident --out orders.json
 """
-
 
 Plot = Annotated[
     Path | None, typer.Option(help="Save a picture of the orders: .png, .pdf or .svg.")
@@ -156,21 +153,12 @@ def _print(saved: "OrderModel | LatentOrders", brief: bool) -> None:
     if brief and len(states) > MOST_SHOWN:
         console.print(f"... and {len(states) - MOST_SHOWN} smaller states")
     if model is not None:
-        console.print(_summary(model))
-
-
-def _summary(model: "OrderModel") -> "Table":
-    from rich.table import Table
-
-    sigma = "unknown (no user tried an arm twice)" if isnan(model.sigma) else f"{model.sigma:.4g}"
-    table = Table(box=None, show_header=False)
-    for name, value in {
-        "users": f"{model.n_users:,}",
-        "arms": f"{model.orders.n_arms}",
-        "states": f"{model.orders.n_states}",
-        "merged states": f"{model.merged}",
-        "imputed means": f"{model.imputed_share:.1%}",
-        "estimated sigma": sigma,
-    }.items():
-        table.add_row(name, value)
-    return table
+        unknown = "unknown (no user tried an arm twice)"
+        summary = Table(box=None, show_header=False)
+        summary.add_row("users", f"{model.n_users:,}")
+        summary.add_row("arms", f"{orders.n_arms}")
+        summary.add_row("states", f"{orders.n_states}")
+        summary.add_row("merged states", f"{model.merged}")
+        summary.add_row("imputed means", f"{model.imputed_share:.1%}")
+        summary.add_row("estimated sigma", unknown if isnan(model.sigma) else f"{model.sigma:.4g}")
+        console.print(summary)

@@ -1,4 +1,4 @@
-"""Claims of the paper, and the rule by which measurements decide them.
+"""Claims of the paper, the rule by which measurements decide them, and what many compare.
 
 A claim is turned into differences that must be positive, each measured on the same users: the
 mean d of n paired differences has the interval d -+ t(level, n - 1) standard errors. Where all

@@ -60,32 +60,18 @@ def reader_tables(outcome: "Outcome") -> list[list[list[str]]]:
     groups: dict[tuple[str, ...], dict[Key, Record]] = {}
     for key, record in outcome.found.items():
         groups.setdefault(record.labels, {})[key] = record
-    timed = outcome.experiment.timed
-    return [
-        _by_label(records, timed)
-        if len(records) == 1 or len(labels) > WIDEST
-        else _by_part(records, timed)
-        for labels, records in groups.items()
-    ]
+    return [_reader_table(records, outcome.experiment.timed) for records in groups.values()]
 
 
-def _by_part(records: Mapping[Key, Record], timed: bool) -> list[list[str]]:
-    first_key, first = next(iter(records.items()))
-    header = [*axis_values(first_key), *map(_full_title, first.labels)]
-    rows = [
-        [*map(shown, axis_values(key).values()), *(_cell(r, label, timed) for label in r.labels)]
-        for key, r in records.items()
-    ]
-    return [header, *rows]
-
-
-def _by_label(records: Mapping[Key, Record], timed: bool) -> list[list[str]]:
+def _reader_table(records: Mapping[Key, Record], timed: bool) -> list[list[str]]:
     labels = next(iter(records.values())).labels
-    rows = [
-        [_full_title(label), *(_cell(r, label, timed) for r in records.values())]
-        for label in labels
-    ]
-    return [["", *map(place, records)], *rows]
+    titles = [_full_title(label) for label in labels]
+    cells = [[_cell(r, label, timed) for label in labels] for r in records.values()]
+    if len(records) == 1 or len(labels) > WIDEST:
+        return [["", *map(place, records)], *map(list, zip(titles, *cells, strict=True))]
+    axes = [axis_values(key) for key in records]
+    rows = [[*map(shown, each.values()), *row] for each, row in zip(axes, cells, strict=True)]
+    return [[*axes[0], *titles], *rows]
 
 
 def _full_title(label: str) -> str:
