@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from lobandits import __version__
 from lobandits.cli import app, main
-from lobandits.cli.friendly import friendly
+from lobandits.cli.shared import friendly
 from lobandits.errors import LobInputError
 
 RUNNER = CliRunner()

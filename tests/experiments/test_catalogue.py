@@ -6,9 +6,9 @@ import pytest
 
 from lobandits.errors import LobInputError
 from lobandits.experiments import EXPERIMENTS, GROUPS
-from lobandits.experiments.catalogue import chosen, drawn
-from lobandits.experiments.data import RatingData
-from lobandits.experiments.store import part_key
+from lobandits.experiments.parts import RatingData
+from lobandits.experiments.record import part_key
+from lobandits.experiments.runner import chosen, drawn
 
 PAPER = Path(__file__).parents[2].parent / "shared" / "paper" / "latent-order-bandits.tex"
 

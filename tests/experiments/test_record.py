@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 
 from lobandits.errors import LobError
-from lobandits.experiments.record import Record, kept_rounds
-from lobandits.experiments.store import load_part, part_key, part_path, save_part
+from lobandits.experiments.record import (
+    Record,
+    kept_rounds,
+    load_part,
+    part_key,
+    part_path,
+    save_part,
+)
 from lobandits.simulation import Synthetic, simulate
 
 

@@ -7,21 +7,9 @@ from typing import Annotated
 
 import typer
 
+from lobandits.cli import learn, paper, service, simulate
 from lobandits.cli.bound import bound
-from lobandits.cli.data import data
-from lobandits.cli.demo import demo
-from lobandits.cli.export import export
-from lobandits.cli.friendly import friendly
-from lobandits.cli.learn import EXAMPLES as LEARN_EXAMPLES
-from lobandits.cli.learn import learn
-from lobandits.cli.load_test import load_test
-from lobandits.cli.model import model
-from lobandits.cli.reproduce import EXAMPLES as REPRODUCE_EXAMPLES
-from lobandits.cli.reproduce import reproduce
-from lobandits.cli.serve import EXAMPLES as SERVE_EXAMPLES
-from lobandits.cli.serve import serve
-from lobandits.cli.show import show
-from lobandits.cli.simulate import EXAMPLES, simulate
+from lobandits.cli.shared import friendly
 
 app = typer.Typer(
     name="lob",
@@ -52,17 +40,17 @@ def root(
     """Latent order bandits: decide for new users from the preference orders of past ones."""
 
 
-app.command("demo")(friendly(demo))
-app.command("simulate", epilog=EXAMPLES)(friendly(simulate))
-app.command("bound")(friendly(bound))
-app.command("data")(friendly(data))
-app.command("learn", epilog=LEARN_EXAMPLES)(friendly(learn))
-app.command("show")(friendly(show))
-app.command("serve", epilog=SERVE_EXAMPLES)(friendly(serve))
-app.add_typer(model, name="model")
-app.command("export")(friendly(export))
-app.command("load-test")(friendly(load_test))
-app.command("reproduce", epilog=REPRODUCE_EXAMPLES)(friendly(reproduce))
+app.command()(friendly(simulate.demo))
+app.command(epilog=simulate.EXAMPLES)(friendly(simulate.simulate))
+app.command()(friendly(bound))
+app.command()(friendly(paper.data))
+app.command(epilog=learn.EXAMPLES)(friendly(learn.learn))
+app.command()(friendly(learn.show))
+app.command(epilog=service.EXAMPLES)(friendly(service.serve))
+app.add_typer(service.model, name="model")
+app.command()(friendly(service.export))
+app.command()(friendly(service.load_test))
+app.command(epilog=paper.EXAMPLES)(friendly(paper.reproduce))
 
 
 def main() -> None:

@@ -1,11 +1,11 @@
-"""The command ``lob bound``: how hard one user is, with and without the orders."""
+"""``lob bound``: how hard one user is, with and without the orders."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lobandits.cli.values import PICTURES, checked_suffix, save_picture
+from lobandits.cli.shared import checked_suffix, save_picture
 from lobandits.errors import LobInputError
 
 if TYPE_CHECKING:
@@ -64,9 +64,9 @@ def bound(
 
     from lobandits.orders import LatentOrders
     from lobandits.theory import regret_lower_bound
+    from lobandits.theory.bound import plot_bounds
 
-    if plot is not None:
-        checked_suffix("--plot", plot, PICTURES)
+    checked_suffix("--plot", plot)
     states = LatentOrders.load(orders)
     mu = _parse_means(means, states.arms)
     lob = regret_lower_bound(mu, states, sigma, "lob")
@@ -84,7 +84,8 @@ def bound(
     if horizon is not None:
         lines.append(_guarantees(mu, states, sigma, horizon))
     if plot is not None:
-        lines.append(f"Wrote {_draw(bounds, lob, plot)}")
+        others = [item for item in bounds if item is not lob]
+        lines.append(f"Wrote {save_picture(plot_bounds([lob, *others]), plot)}")
     console = Console(highlight=False)
     console.print(_bounds_table(bounds, horizon))
     console.print(_arms_table(lob, bounds[-1]))
@@ -92,7 +93,6 @@ def bound(
 
 
 def _parse_means(text: str, arms: tuple[str, ...]) -> list[float]:
-    """Return the means in the order of ``arms``."""
     from lobandits.orders.arms import arm_index
 
     parts = [part.strip() for part in text.split(",")]
@@ -121,7 +121,6 @@ def _number(text: str) -> float:
 
 
 def _read_table(path: Path) -> "FloatArray":
-    """Return the numbers of a JSON or CSV file, one row per state."""
     import numpy as np
 
     from lobandits._checks import finite_array
@@ -140,19 +139,20 @@ def _read_table(path: Path) -> "FloatArray":
 
 
 def _bounds_table(bounds: "list[LowerBound]", horizon: int | None) -> "Table":
-    """Return the constants side by side, and as shares of what a policy without orders pays."""
     from rich.table import Table
 
-    table = Table(title="Least regret of any good policy", title_justify="left")
-    for name in ("bound", "known", "c (regret per log T)", "share of MAB"):
-        table.add_column(name, justify="left" if name in ("bound", "known") else "right")
+    table = Table("bound", "known", title="Least regret of any good policy", title_justify="left")
+    table.add_column("c (regret per log T)", justify="right")
+    table.add_column("share of MAB", justify="right")
     if horizon is not None:
         table.add_column(f"c log {horizon}", justify="right")
     most = bounds[-1].constant
     for item in bounds:
         share = f"{item.constant / most:.1%}" if most > 0 else "-"
         row = [item.kind.upper(), KNOWN[item.kind], f"{item.constant:.4g}", share]
-        table.add_row(*row, *([f"{item.regret(horizon):.4g}"] if horizon is not None else []))
+        if horizon is not None:
+            row.append(f"{item.regret(horizon):.4g}")
+        table.add_row(*row)
     return table
 
 
@@ -161,28 +161,26 @@ def _arms_table(lob: "LowerBound", mab: "LowerBound") -> "Table":
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title="Plays per log T for information", title_justify="left")
-    table.add_column("arm")
+    table = Table("arm", title="Plays per log T for information", title_justify="left")
     for name in ("mean", "gap", "LOB", "MAB", "confused with"):
         table.add_column(name, justify="right")
     best = lob.means.max()
+    instance = lob.means if lob.instance is None else lob.instance
     for a in (-lob.means).argsort(kind="stable"):
-        mean, plays = float(lob.means[a]), float(lob.allocation[a])
-        moved = lob.instance is not None and lob.instance[a] != mean
+        mean = lob.means[a]
+        plays = [f"{bound.allocation[a]:.3g}" for bound in (lob, mab)]
         table.add_row(
             escape(lob.arms[a]),
             f"{mean:.4g}",
             f"{best - mean:.4g}",
-            "best" if mean == best else f"{plays:.3g}",
-            "best" if mean == best else f"{mab.allocation[a]:.3g}",
-            f"{lob.instance[a]:.4g}" if moved and lob.instance is not None else "",
-            style="bold" if plays > 0 else None,
+            *(["best", "best"] if mean == best else plays),
+            f"{instance[a]:.4g}" if instance[a] != mean else "",
+            style="bold" if lob.allocation[a] > 0 else None,
         )
     return table
 
 
 def _lessons(bounds: "list[LowerBound]", lob: "LowerBound") -> list[str]:
-    """Return in words what the tables say."""
     lines = [f"{item.kind.upper()} is 0: {item.note}." for item in bounds if item.constant == 0]
     if lob.state is not None and lob.top is not None:
         best = lob.arms[int(lob.means.argmax())]
@@ -195,7 +193,6 @@ def _lessons(bounds: "list[LowerBound]", lob: "LowerBound") -> list[str]:
 
 
 def _guarantees(mu: list[float], orders: "LatentOrders", sigma: float, horizon: int) -> str:
-    """Return the upper bounds of two policies at the horizon."""
     from lobandits.theory import lobucb_regret_bound, toparms_regret_bound
 
     printed = lobucb_regret_bound(mu, orders, sigma, horizon)
@@ -206,11 +203,3 @@ def _guarantees(mu: list[float], orders: "LatentOrders", sigma: float, horizon: 
         f"at most {lobucb.regret:.4g} (with the paper's printed constant {printed.regret:.4g}), of "
         f"UCB on the top arms at most {toparms.regret:.4g}."
     )
-
-
-def _draw(bounds: "list[LowerBound]", lob: "LowerBound", path: Path) -> Path:
-    """Write the figure, the LOB bound first."""
-    from lobandits.theory.bound import plot_bounds
-
-    others = [item for item in bounds if item is not lob]
-    return save_picture(plot_bounds([lob, *others]), path)

@@ -1,10 +1,13 @@
-"""What the commands of the service share: the extra that they need, and the model they serve."""
+"""The commands of the service: ``lob serve``, ``model``, ``export`` and ``load-test``."""
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple
 
+import typer
+
+from lobandits.cli.shared import checked_suffix, friendly
 from lobandits.errors import LobError, LobInputError
 
 if TYPE_CHECKING:
@@ -12,10 +15,186 @@ if TYPE_CHECKING:
     from lobandits.policies import Policy
 
 NEEDED = ("fastapi", "uvicorn", "httpx", "sqlalchemy", "psycopg", "prometheus_client")
+EXAMPLES = """\
+Try it, then ask for a decision:
+
+    lob serve --orders orders.json
+
+    curl -d '{"user": "ada"}' -H 'content-type: application/json' localhost:8000/v1/decisions
+
+For other machines, with keys, four processes and PostgreSQL:
+
+    export LOB_API_KEY=... LOB_ADMIN_KEY=...
+
+    lob serve --orders orders.json --host 0.0.0.0 --workers 4 --store postgresql://lob@db/lob
+"""
+
+Store = Annotated[
+    str, typer.Option(help="sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE.")
+]
+PolicyName = Annotated[str, typer.Option(help="The policy, options in brackets: ts(prior_std=10).")]
+Sigma = Annotated[
+    float | None,
+    typer.Option(help="Standard deviation of the rewards; by default the file's, or 1.0."),
+]
+LOCAL = "sqlite:///lob.db"
+
+model = typer.Typer(
+    no_args_is_help=True, help="Change or show the model that a store's servers decide with."
+)
+
+
+def serve(
+    orders: Annotated[
+        Path | None,
+        typer.Option(help="The states' orders: JSON. Without it, the newest model of the store."),
+    ] = None,
+    policy: PolicyName = "lobts",
+    sigma: Sigma = None,
+    store: Store = LOCAL,
+    host: Annotated[str, typer.Option(help="Where to listen; beyond this machine needs a key.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(help="Where to listen; 0 takes a free port.")] = 8000,
+    workers: Annotated[int, typer.Option(help="Processes, all on one port.")] = 1,
+    reward_wait: Annotated[
+        float | None,
+        typer.Option(help="Seconds after which a decision without a reward gets the default."),
+    ] = None,
+    default_reward: Annotated[float, typer.Option(help="The default reward.")] = 0.0,
+    log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
+) -> None:
+    """Serve decisions over HTTP, until SIGTERM or Ctrl-C; requests under way are finished.
+
+    Keys are read from LOB_API_KEY (may decide and record rewards) and LOB_ADMIN_KEY (may do
+    everything). Logs are JSON lines on standard output. Orders that lob model put has replaced
+    are not put back: the newer model is served.
+    """
+    need_service()
+    from lobandits._checks import one_of, whole
+    from lobandits.service.plan import Plan
+    from lobandits.service.server import LEVELS
+    from lobandits.service.settings import Settings
+
+    whole("--workers", workers)
+    plan = Plan(
+        store, reward_wait, default_reward, Settings.from_environment(),
+        one_of("--log-level", log_level, LEVELS),
+    )  # fmt: skip
+    known = None if orders is None else read_policy(orders, policy, sigma)
+    plan.run(known, host, port, workers)
+
+
+@model.command("put")
+@friendly
+def put(
+    orders: Annotated[Path, typer.Option(help="The states' orders: JSON.")],
+    policy: PolicyName = "lobts",
+    sigma: Sigma = None,
+    store: Store = LOCAL,
+) -> None:
+    """Serve other orders or another policy; running servers follow within a second.
+
+    Statistics belong to the names of arms, so arms may be added, removed and reordered. Decisions
+    of earlier models accept their rewards as before.
+    """
+    need_service()
+    from lobandits.service import DecisionService
+
+    with DecisionService(read_policy(orders, policy, sigma), store) as service:
+        typer.echo(f"model {service.model}: {service.policy!r}")
+
+
+@model.command("show")
+@friendly
+def show(store: Store = LOCAL) -> None:
+    """Show the model that a store's servers decide with."""
+    need_service()
+    from lobandits.service import DecisionService
+
+    with DecisionService(None, existing(store)) as service:
+        typer.echo(f"model {service.model}: {service.policy!r}")
+        typer.echo(f"arms: {', '.join(service.policy.arms)}")
+        orders = getattr(service.policy, "orders", None)
+        if orders is not None:
+            typer.echo(f"\n{orders}")
+
+
+def export(
+    out: Annotated[Path, typer.Option(help="Where the log goes.")],
+    store: Store = LOCAL,
+    format: Annotated[  # noqa: A002
+        str | None,
+        typer.Option(
+            help="ndjson (one JSON object a line) or parquet; by default parquet if --out ends in "
+            ".parquet, else ndjson."
+        ),
+    ] = None,
+    columns: Annotated[
+        str,
+        typer.Option(
+            help="log: all that is known. obp: action, arm, reward, pscore of rewarded decisions, "
+            "as Open Bandit Pipeline names them."
+        ),
+    ] = "log",
+    after: Annotated[int, typer.Option(help="Only decisions numbered above this.")] = 0,
+) -> None:
+    """Write the decisions of a store, with their rewards, to a file: all of it or nothing.
+
+    Servers may run meanwhile. To continue an export, give as --after the number of the last row
+    that was a minute old: decisions still being written then may have lower numbers.
+    """
+    need_service()
+    from lobandits._checks import one_of, whole
+    from lobandits._files import write_atomic
+    from lobandits.service import DecisionService
+    from lobandits.service.export import NAMES
+    from lobandits.service.export import export as parts_of
+
+    checked_suffix("--out", out, (out.suffix.lower(),))
+    usual = "parquet" if out.suffix.lower() == ".parquet" else "ndjson"
+    form = one_of("--format", usual if format is None else format, ("ndjson", "parquet"))
+    names = one_of("--columns", columns, list(NAMES))
+    with DecisionService(None, existing(store)) as service:
+        rows = service.log(whole("--after", after, least=0))
+
+        def write(file: IO[bytes]) -> None:
+            for part in parts_of(rows, form, names):  # type: ignore[arg-type]
+                file.write(part)
+
+        write_atomic(out, write)
+    typer.echo(f"log saved to {out}")
+
+
+def load_test(
+    url: Annotated[str, typer.Option(help="Where the server is.")] = "http://127.0.0.1:8000",
+    clients: Annotated[int, typer.Option(help="Connections that ask at the same time.")] = 16,
+    seconds: Annotated[float, typer.Option(help="For how long.")] = 10.0,
+    users: Annotated[int, typer.Option(help="Number of different users.")] = 10_000,
+    processes: Annotated[int, typer.Option(help="Processes that the clients are spread over.")] = 1,
+    seed: Annotated[int, typer.Option(help="Names the users and their rewards.")] = 0,
+) -> None:
+    """Ask a running server for decisions and report rewards, as fast as it answers.
+
+    Its users are named user-0, user-1, …, and are stored like any others: test on a store of its
+    own. The key, if the server has keys, is read from LOB_API_KEY or LOB_ADMIN_KEY.
+    """
+    need_service()
+    from lobandits.service.load import load_test as run
+    from lobandits.service.settings import Settings
+
+    keys = Settings.from_environment()
+    report = run(
+        url, keys.api_key or keys.admin_key,
+        clients=clients, seconds=seconds, users=users, processes=processes, seed=seed,
+    )  # fmt: skip
+    typer.echo(str(report))
+    if report.errors:
+        raise typer.Exit(1)
 
 
 def need_service() -> None:
-    """Say how to install what the service needs, if it is not there."""
+    """Refuse without the extra that the service needs."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise LobError(
@@ -32,17 +211,13 @@ def existing(store: str) -> str:
     return store
 
 
-@dataclass(frozen=True)
-class _Known:
+class _Known(NamedTuple):
     """What a policy may know."""
 
+    n_arms: int
     sigma: float
     orders: "LatentOrders"
     state_means: Any
-
-    @property
-    def n_arms(self) -> int:
-        return self.orders.n_arms
 
 
 def read_policy(orders: Path, policy: str, sigma: float | None) -> "Policy":
@@ -60,7 +235,7 @@ def read_policy(orders: Path, policy: str, sigma: float | None) -> "Policy":
     states, data = LatentOrders.load(orders), read_json(orders)
     if sigma is None:
         sigma = data.get("sigma") or 1.0
-    known = _Known(sigma, states, data.get("state_means"))
+    known = _Known(states.n_arms, sigma, states, data.get("state_means"))
     needs = {field.name for field in fields(POLICIES[name])}  # type: ignore[arg-type]
     if "state_means" in needs and known.state_means is None and "state_means" not in options:
         raise LobInputError(

@@ -1,13 +1,19 @@
-"""``lob simulate``: compare policies on the synthetic environment."""
+"""``lob demo`` and ``lob simulate``: compare policies on the synthetic environment."""
 
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from lobandits.simulation import Result
+from lobandits.cli.shared import Seed, ShowBar, Workers, checked_suffix, save_picture
+from lobandits.errors import LobInputError
 
+INTRODUCTION = """\
+Each of {users} users has 15 possible preference orders of 15 arms, and lives by one of them.
+ucb and ts know nothing of this. toparms and all lob policies know the orders, mucb and mts also
+every mean. First use compiles, which takes some seconds.
+"""
 EXAMPLES = """
 **Examples**
 
@@ -31,6 +37,30 @@ A hundred thousand users, keeping only means and standard errors:
 
     lob simulate --policies lobts --users 100000 --keep mean
 """
+
+
+def demo(
+    users: Annotated[int, typer.Option(help="Number of users.")] = 200,
+    seed: Seed = 0,
+    plot: Annotated[Path, typer.Option(help="Where the figure goes: .png, .pdf or .svg.")] = Path(
+        "out/demo.png"
+    ),
+) -> None:
+    """Run every policy on the synthetic task (15 arms, 15 states, 500 rounds): table and figure.
+
+    The table has mean cumulative regret, lower is better, and compares it with the asymptotic
+    lower bound c log T for policies that know only the orders.
+    """
+    from lobandits.policies import POLICIES
+    from lobandits.simulation import Synthetic, simulate
+
+    if plot.parent == Path("out"):
+        plot.parent.mkdir(exist_ok=True)
+    checked_suffix("--plot", plot)
+    typer.echo(INTRODUCTION.format(users=users))
+    result = simulate(Synthetic(), list(POLICIES), horizon=500, n_users=users, seed=seed)
+    typer.echo(str(result.summary(bound=True)))
+    typer.echo(f"\nfigure saved to {save_picture(result.plot(bound=True), plot)}")
 
 
 def simulate(
@@ -63,9 +93,7 @@ def simulate(
     horizon: Annotated[int, typer.Option(help="Rounds for each user, T.")] = 500,
     users: Annotated[int, typer.Option(help="Number of users.")] = 200,
     seed: Annotated[int, typer.Option(help="Names all random numbers; same seed, same table.")] = 0,
-    workers: Annotated[
-        int | None, typer.Option(help="Threads; by default one for each processor.")
-    ] = None,
+    workers: Workers = None,
     keep: Annotated[
         str, typer.Option(help="all: every user and round; mean: means and errors, less memory.")
     ] = "all",
@@ -78,9 +106,7 @@ def simulate(
     plot: Annotated[
         Path | None, typer.Option(help="Save a picture of the regret: .png, .pdf or .svg.")
     ] = None,
-    progress: Annotated[
-        bool, typer.Option(help="Show a progress bar, if there is a terminal.")
-    ] = True,
+    progress: ShowBar = True,
 ) -> None:
     """Compare policies on the paper's synthetic task: mean cumulative regret, lower is better.
 
@@ -88,36 +114,47 @@ def simulate(
     gamma (k - j) on average. lob policies know the orders, m policies (mucb, mts) also the means,
     ucb and ts neither. All policies meet the same users and the same noise.
     """
-    from lobandits.cli.values import PICTURES, checked_suffix, pair, policy_names
     from lobandits.simulation import Synthetic
     from lobandits.simulation import simulate as run
 
-    if out is not None:
-        checked_suffix("--out", out, (".parquet", ".npz"))
-    if plot is not None:
-        checked_suffix("--plot", plot, PICTURES)
+    checked_suffix("--out", out, (".parquet", ".npz"))
+    checked_suffix("--plot", plot)
     env = Synthetic(
         n_arms=arms,
         n_states=states,
         sigma=sigma,
         gamma=gamma,
         q=q,
-        scale=pair("--scale", scale),
-        shift=pair("--shift", shift),
+        scale=_pair("--scale", scale),
+        shift=_pair("--shift", shift),
         rewards=rewards,
     )
     result = run(
-        env, policy_names(policies), horizon, users, seed,
+        env, _policy_names(policies), horizon, users, seed,
         workers=workers, progress=progress, keep=keep,  # type: ignore[arg-type]
     )  # fmt: skip
     typer.echo(str(result.summary(bound=bound)))
-    _save(result, out, plot, bound)
-
-
-def _save(result: "Result", out: Path | None, plot: Path | None, bound: bool) -> None:
     if out is not None:
         typer.echo(f"\nresult saved to {result.save(out)}")
     if plot is not None:
-        from lobandits.cli.values import save_picture
-
         typer.echo(f"\nfigure saved to {save_picture(result.plot(bound=bound), plot)}")
+
+
+def _policy_names(text: str) -> list[str]:
+    """Return the policies named in ``text``, separated by commas; "all" means each one."""
+    from lobandits.policies import POLICIES
+
+    # commas inside brackets belong to a policy's options
+    names = [name.strip() for name in re.split(r",(?![^(]*\))", text) if name.strip()]
+    return list(POLICIES) if names == ["all"] else names
+
+
+def _pair(option: str, text: str | None) -> tuple[float, float] | None:
+    """Return the two numbers in ``text``, separated by a comma."""
+    if text is None:
+        return None
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        raise LobInputError(f"{option} must be LOW,HIGH, for example 0.5,2; got {text!r}") from None
+    return low, high

@@ -1,4 +1,4 @@
-"""Claims of the paper, and the rule by which measurements decide them.
+"""Claims of the paper, the rule by which measurements decide them, and what many compare.
 
 A claim is turned into differences that must be positive, each measured on the same users: the
 mean d of n paired differences has the interval d -+ t(level, n - 1) standard errors. Where all
@@ -11,22 +11,54 @@ K differences must be positive, the claim
 Where one positive difference is enough, the two rules change places.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal, TypeVarTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lobandits._checks import FloatArray
 from lobandits.errors import LobError
-
-if TYPE_CHECKING:
-    from lobandits.experiments.design import Found
+from lobandits.experiments.design import (
+    AXES,
+    FIRST,
+    NARROW,
+    NARROW_TENTH,
+    SIGMAS,
+    TENTH,
+    Found,
+    policy_title,
+)
+from lobandits.experiments.record import Record, mean_and_error
 
 HOLDS, FAILS = "holds", "does not hold"
 UNDECIDED, UNTESTABLE = "undecided at this size", "not testable here"
 VERDICTS = (HOLDS, FAILS, UNDECIDED, UNTESTABLE)
 LEVEL = 0.95
+
+Values = TypeVarTuple("Values")
+ONCE: dict[str, tuple[()]] = {"": ()}
+"""Variants of a claim, by name: what may change its verdict. Here there is only one."""
+SIGMA = {f"sigma = {sigma:g}": (sigma,) for sigma in SIGMAS}
+LOB = {"lobUCB": "lobucb", "lobUCB with UCB's radius": NARROW, "lobTS": "lobts"}
+"""Claims about both have a variant for each: one may hold and the other not."""
+LOB_AT_SIGMA = {
+    f"{name}, {at}": (*sigma, lob) for at, sigma in SIGMA.items() for name, lob in LOB.items()
+}
+LOB_TENTH = {
+    "lobUCB": (TENTH[0],),
+    "lobUCB with UCB's radius": (NARROW_TENTH,),
+    "lobTS": (TENTH[1],),
+    "lobTS, projecting every round": ("lobts",),
+}
+"""The paper projects every tenth round on MovieLens; for lobTS both paces are shown."""
+PACES = {"projecting every 10th round": TENTH, "projecting every round": ("lobucb", "lobts")}
+MTS = {"": "mts", ", mTS best arms first": FIRST}
+MTS_AT_SIGMA = {
+    f"{at}{option}": (*sigma, mts) for at, sigma in SIGMA.items() for option, mts in MTS.items()
+}
+PLAIN, BELIEVING = ("ucb", "ts"), ("mucb", "mts")
 
 
 class NotTestable(LobError):  # noqa: N818
@@ -66,9 +98,8 @@ def estimate(what: str, differences: ArrayLike) -> Estimate:
     4.0
     """
     values = np.asarray(differences, dtype=np.float64)
-    n = len(values)
-    error = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
-    return Estimate(what, float(values.mean()), error, n)
+    mean, error = mean_and_error(values)
+    return Estimate(what, float(mean), float(error), len(values))
 
 
 def share(what: str, hits: ArrayLike, above: float) -> Estimate:
@@ -144,28 +175,16 @@ def any_of(estimates: Iterable[Estimate]) -> Evidence:
     return Evidence(tuple(estimates), "any")
 
 
-Test = Callable[["Found"], Mapping[str, Evidence]]
+Test = Callable[[Found], Mapping[str, Evidence]]
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper that can be tested.
+    """A sentence of the paper that can be tested, and in our words what it says.
 
-    Attributes
-    ----------
-    id
-        Its name in reports.
-    where
-        Where the sentence stands in the paper.
-    words
-        What it says, in our words.
-    statistic
-        What is measured, and must be positive.
-    test
-        From the records to the evidence, by variant: where sigma, or an option of ours, may
-        change the verdict, all are shown. "" is the only variant.
-    timed
-        Whether it is about times, which no seed can repeat.
+    ``statistic`` is what is measured, and must be positive. ``test`` goes from the records to the
+    evidence, by variant: where sigma, or an option of ours, may change the verdict, all are shown.
+    ``timed`` claims are about times, which no seed can repeat.
     """
 
     id: str
@@ -187,7 +206,7 @@ class Finding:
     reason: str = ""
 
 
-def judge(claim: Claim, found: "Found | None", reason: str = "") -> list[Finding]:
+def judge(claim: Claim, found: Found | None, reason: str = "") -> list[Finding]:
     """Return the findings of a claim, one per variant; without records, why there are none."""
     if found is None:
         return [Finding(claim, "", UNTESTABLE, reason=reason)]
@@ -196,3 +215,60 @@ def judge(claim: Claim, found: "Found | None", reason: str = "") -> list[Finding
     except NotTestable as error:
         return [Finding(claim, "", UNTESTABLE, reason=str(error))]
     return [Finding(claim, name, e.verdict(), e) for name, e in variants.items()]
+
+
+def by(
+    variants: Mapping[str, tuple[*Values]],
+    test: Callable[[Found, *Values], Iterable[Estimate]],
+    needed: Callable[[Iterable[Estimate]], Evidence] = all_of,
+) -> Test:
+    """Return a claim's test: what ``test`` finds in the records with the values of each variant."""
+    return lambda found: {name: needed(test(found, *values)) for name, values in variants.items()}
+
+
+def below(
+    record: Record,
+    policy: str,
+    rivals: Sequence[str],
+    start: float = 0.0,
+    stop: float = 1.0,
+    where: str = "",
+) -> list[Estimate]:
+    """Return by how much a policy has less regret than each rival, paired by user.
+
+    Regret counts between two shares of the horizon, by default all of it.
+    """
+    return [
+        estimate(
+            f"{policy_title(policy)} below {policy_title(rival)}{where}",
+            record.between(rival, start, stop) - record.between(policy, start, stop),
+        )
+        for rival in rivals
+    ]
+
+
+def below_along(
+    found: Found,
+    axis: str,
+    policy: str,
+    rivals: Sequence[str],
+    among: Callable[[float], bool] = lambda value: True,
+    **at: Any,
+) -> list[Estimate]:
+    """Return the same at each value of an axis, or at those that are meant."""
+    return [
+        difference
+        for value, record in found.along(axis, **at).items()
+        if among(value)
+        for difference in below(
+            record, policy, rivals, where=f", {AXES.get(axis, axis)} = {value:g}"
+        )
+    ]
+
+
+def trend(records: Mapping[float, Record], policy: str) -> FloatArray:
+    """Return each user's slope of regret over the values of a sweep, by least squares."""
+    x = np.array(list(records), dtype=float) - np.mean(list(records))
+    totals = np.stack([record.total(policy) for record in records.values()])
+    slopes: FloatArray = x @ totals / (x @ x)
+    return slopes

@@ -1,25 +1,76 @@
-"""One runner for all experiments: run what is missing, draw, judge, report."""
+"""All experiments, in the order of the paper, and one runner: run what is missing, draw, judge."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from lobandits._checks import one_of, whole
+from lobandits._checks import closest, one_of, whole
 from lobandits.errors import LobInputError
-from lobandits.experiments.catalogue import chosen, drawn
 from lobandits.experiments.claims import Finding, judge
-from lobandits.experiments.data import RatingData
+from lobandits.experiments.counts import FIGURE_3B, FILTERED_DATA
 from lobandits.experiments.design import Experiment, Found, Key, Size
-from lobandits.experiments.parts import Part, Workplace
-from lobandits.experiments.progress import Progress, show_progress, stopwatch
-from lobandits.experiments.record import Record
-from lobandits.experiments.store import load_part, part_key, save_part
-from lobandits.experiments.svg import render
+from lobandits.experiments.draw import render
+from lobandits.experiments.formulas import RARITY, SAMPLE_SIZE
+from lobandits.experiments.movielens import (
+    FIGURE_3A,
+    FIGURE_4A,
+    FIGURE_4B,
+    FIGURE_6,
+    FIGURE_7,
+    FIGURE_8,
+)
+from lobandits.experiments.parts import Part, RatingData, Workplace
+from lobandits.experiments.record import Record, load_part, part_key, save_part
+from lobandits.experiments.report import write_report
+from lobandits.experiments.synthetic import FIGURE_2A, FIGURE_2B, FIGURE_2C, FIGURE_5
+from lobandits.experiments.theorems import FIGURE_1, THEOREM_1, THEOREM_2
+from lobandits.experiments.times import COMPUTATION_TIME, FIGURE_4
 
-SIZES = ("tiny", "default", "full")
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        *(FIGURE_1, THEOREM_1, RARITY, THEOREM_2, FIGURE_2A, FIGURE_2B, FIGURE_2C),
+        *(FIGURE_3A, FIGURE_3B, FIGURE_4A, FIGURE_4B, COMPUTATION_TIME, FILTERED_DATA),
+        *(FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_7, FIGURE_8, SAMPLE_SIZE),
+    )
+}
+GROUPS: dict[str, tuple[str, ...]] = {
+    "synthetic": tuple(name for name, e in EXPERIMENTS.items() if not e.on_ratings),
+    "movielens": tuple(name for name, e in EXPERIMENTS.items() if e.on_ratings),
+    "claims": tuple(name for name, e in EXPERIMENTS.items() if e.claims),
+    "figure-2": ("figure-2a", "figure-2b", "figure-2c"),
+    "figure-3": ("figure-3a", "figure-3b"),
+}
+
+
+def chosen(names: Sequence[str]) -> list[Experiment]:
+    """Return the experiments of these names and groups, in the order of the paper; none: all.
+
+    Examples
+    --------
+    >>> [experiment.name for experiment in chosen(["figure-5", "figure-2"])]
+    ['figure-2a', 'figure-2b', 'figure-2c', 'figure-5']
+    """
+    wanted: set[str] = set()
+    for name in names:
+        if name not in GROUPS and name not in EXPERIMENTS:
+            hint = closest(name, [*EXPERIMENTS, *GROUPS])
+            raise LobInputError(f"there is no experiment {name!r}; {hint}--list names all")
+        wanted.update(GROUPS.get(name, (name,)))
+    return [e for name, e in EXPERIMENTS.items() if name in wanted or not names]
+
+
+def drawn(names: Sequence[str]) -> set[str]:
+    """Return the names of the experiments to draw: "claims" asks for verdicts only."""
+    rest = [name for name in names if name != "claims"]
+    return {e.name for e in chosen(rest)} if rest or not names else set()
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,10 +81,10 @@ class Outcome:
     found: Found
     keys: Mapping[Key, str]
     findings: Sequence[Finding]
-    broken: str = ""
-    shown: bool = False
-    pictures: Mapping[str, str] = field(default_factory=dict)
-    seconds: float = 0.0
+    pictures: Mapping[str, str]
+    shown: bool
+    broken: str
+    seconds: float
 
     @property
     def by_claim(self) -> list[list[Finding]]:
@@ -52,7 +103,7 @@ class Reproduction:
     facts: Mapping[str, Any]
     outcomes: Sequence[Outcome]
     seconds: float
-    fresh: int = 0
+    fresh: int
     """Parts that were run now, not read from the folder."""
 
     @property
@@ -101,31 +152,60 @@ def reproduce(
     progress
         Show progress bars, if standard error is a terminal.
     """
-    from lobandits.experiments.report import write_report
-
-    one_of("size", size, SIZES)
+    one_of("size", size, get_args(Size))
     experiments = chosen(names)
     workers = None if workers is None else whole("workers", workers)
     seed = whole("seed", seed, least=0)
     ratings = RatingData(movielens, seed)
-    place = Workplace(ratings, workers, executor)
-    folder = _folder(out)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LobInputError(f"cannot write to the folder {out}: {error.strerror}") from None
     if movielens is not None and any(e.on_ratings for e in experiments):
         ratings.ratings  # noqa: B018  # read now: a wrong path must not cost an hour
-    run = _Run(place, size, seed, folder)
-    clock = stopwatch()
-    parts = {e.name: e.parts(size, run.seed) for e in experiments}
-    cost = {name: _cost(each.values()) for name, each in parts.items()}
-    with show_progress(sum(cost.values()), progress) as bars:
+    began = time.perf_counter()
+    parts = {e.name: e.parts(size, seed) for e in experiments}
+    costs = {name: sum(part.cost for part in each.values()) for name, each in parts.items()}
+    with _progress_bars(progress) as bars:
+        run = _Run(Workplace(ratings, workers, executor), out, bars)
+        bars.add_task("all experiments", total=sum(costs.values()))
         outcomes = []
-        for experiment in experiments:
-            bars.start(experiment.name, cost[experiment.name])
-            is_drawn = experiment.name in drawn(names)
-            outcomes.append(run.outcome(experiment, parts[experiment.name], is_drawn, bars))
-    facts = _facts(ratings, outcomes)
-    found = Reproduction(size, run.seed, folder, facts, outcomes, clock(), run.fresh)
+        for e in experiments:
+            task = bars.add_task(e.name, total=costs[e.name])
+            outcomes.append(run.outcome(e, parts[e.name], e.name in drawn(names)))
+            bars.remove_task(task)
+    used = any(o.experiment.on_ratings and not o.broken for o in outcomes)
+    facts = ratings.facts() if used else {}
+    took = time.perf_counter() - began
+    found = Reproduction(size, seed, out, facts, outcomes, took, run.fresh)
     write_report(found)
     return found
+
+
+def _progress_bars(wanted: bool) -> "Progress":
+    """Return bars with the time left, which show only if standard error is a terminal."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description:<16}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        speed_estimate_period=120,
+        disable=not wanted or not console.is_terminal,
+    )
 
 
 @dataclass
@@ -133,65 +213,50 @@ class _Run:
     """The state of a run: records by key, so that figures share their parts."""
 
     place: Workplace
-    size: Size
-    seed: int
     folder: Path
+    bars: "Progress"
     records: dict[str, Record] = field(default_factory=dict)
     fresh: int = 0
 
-    def outcome(
-        self, experiment: Experiment, parts: Mapping[Key, Part], is_drawn: bool, bars: Progress
-    ) -> Outcome:
+    def outcome(self, experiment: Experiment, parts: Mapping[Key, Part], is_drawn: bool) -> Outcome:
         """Return what became of an experiment, whatever breaks in it."""
-        clock = stopwatch()
-        records: dict[Key, Record] = {}
-        keys: dict[Key, str] = {}
+        began = time.perf_counter()
+        found, keys, ratings = Found({}), dict[Key, str](), self.place.ratings
+        why, pictures = "", dict[str, str]()
         try:
             for key, part in parts.items():
-                keys[key] = part_key(part.settings(self.place.ratings))
-                records[key] = self.record(keys[key], part, bars)
-            found = self.found(records) if experiment.on_ratings else Found(records)
+                keys[key] = part_key(part.settings(ratings))
+                found[key] = self.record(keys[key], part)
+            if experiment.on_ratings:
+                found.data, found.title = ratings.edition, ratings.title
             findings = [f for claim in experiment.claims for f in judge(claim, found)]
-            pictures = render(experiment, found) if is_drawn else {}
+            if is_drawn:
+                pictures = render(experiment, found)
         except Exception as error:
             why = f"{type(error).__name__}: {error}".splitlines()[0]
-            bars.say(f"{experiment.name} broke: {why}")
-            lost = [f for claim in experiment.claims for f in judge(claim, None, why)]
-            return Outcome(experiment, Found(records), keys, lost, why, seconds=clock())
-        return Outcome(experiment, found, keys, findings, "", is_drawn, pictures, clock())
+            if not self.bars.disable:
+                self.bars.console.print(
+                    f"{experiment.name} broke: {why}", markup=False, highlight=False
+                )
+            found = Found(found)
+            findings = [f for claim in experiment.claims for f in judge(claim, None, why)]
+        took = time.perf_counter() - began
+        shown = is_drawn and not why
+        return Outcome(experiment, found, keys, findings, pictures, shown, why, took)
 
-    def found(self, records: Mapping[Key, Record]) -> Found:
-        """Return records that rest on the ratings."""
-        ratings = self.place.ratings
-        return Found(records, ratings.edition, ratings.title)
-
-    def record(self, key: str, part: Part, bars: Progress) -> Record:
+    def record(self, key: str, part: Part) -> Record:
         """Return a part's record: known, saved, or run now."""
         record = self.records.get(key) or load_part(self.folder, key)
         if record is not None:
-            bars.advance(part.cost)
+            self.advance(part.cost)
         else:
-            record = part.run(self.place, lambda share: bars.advance(share * part.cost))
+            record = part.run(self.place, lambda share: self.advance(share * part.cost))
             save_part(self.folder, key, record)
             self.fresh += 1
         self.records[key] = record
         return record
 
-
-def _cost(parts: Iterable[Part]) -> float:
-    return sum(part.cost for part in parts)
-
-
-def _folder(out: Path) -> Path:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise LobInputError(f"cannot write to the folder {out}: {error.strerror}") from None
-    return out
-
-
-def _facts(ratings: RatingData, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return what is known of the ratings, where any experiment used them."""
-    if not any(o.experiment.on_ratings and not o.broken for o in outcomes):
-        return {}
-    return ratings.facts()
+    def advance(self, cost: float) -> None:
+        """Move all bars on."""
+        for task in self.bars.task_ids:
+            self.bars.advance(task, cost)

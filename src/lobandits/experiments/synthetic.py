@@ -1,16 +1,50 @@
-"""What the synthetic experiments share: the paper's task, and sizes."""
+"""Figures 2 and 5: regret on the synthetic task, over horizons, states and revealed relations."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from lobandits.experiments.design import FIRST, NARROW, SIGMAS, SYNTHETIC_POLICIES, Found, Sweep
-from lobandits.experiments.draw import Canvas, draw_curves, draw_ends
+from lobandits.experiments.claims import (
+    LOB_AT_SIGMA,
+    MTS_AT_SIGMA,
+    PLAIN,
+    SIGMA,
+    Claim,
+    Estimate,
+    any_of,
+    below,
+    below_along,
+    by,
+    estimate,
+    trend,
+)
+from lobandits.experiments.design import (
+    FIRST,
+    NARROW,
+    PAPER_POLICIES,
+    SIGMAS,
+    Experiment,
+    Found,
+    Sweep,
+)
+from lobandits.experiments.draw import Canvas, draw_ends, draw_horizon
 
 USERS = {"default": 300, "full": 1000}
 HORIZON = 500
 TASK = {"n_arms": 15, "n_states": 15, "q": 1.0}
 """k = m = 15 with all relations, where the paper does not say otherwise."""
 SHOWN = ("ucb", "ts", "mucb", "mts", FIRST, "lobucb", NARROW, "lobts")
+STATES = {
+    "default": (2, 4, 8, 15, 20, 30, 40, 100),
+    "full": (2, 4, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40, 60, 100, 200),
+}
+SHARES = {
+    "default": (0.0, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 1.0),
+    "full": tuple(tenth / 10 for tenth in range(11)),
+}
+START = 0.1
+"""The initial phase: this share of the rounds."""
+STRUCTURE = "Section 4.1, 'Latent order bandits benefit from structure', "
 
 
 def sweep(**axes: Sequence[Any] | Mapping[str, Sequence[Any]]) -> Sweep:
@@ -19,30 +53,205 @@ def sweep(**axes: Sequence[Any] | Mapping[str, Sequence[Any]]) -> Sweep:
         environment="synthetic",
         axes={"sigma": SIGMAS, **axes},
         fixed={name: value for name, value in TASK.items() if name not in axes},
-        policies=SYNTHETIC_POLICIES,
+        policies=(*PAPER_POLICIES, FIRST, NARROW, "toparms"),
         horizon=HORIZON,
         users=USERS,
     )
 
 
-def draw_sweep(found: Found, canvas: Canvas, axis: str, name: str) -> Any:
+def draw_sweep(found: Found, canvas: Canvas, axis: str, name: str) -> None:
     """Draw regret at the horizon against an axis, one panel for each sigma."""
-    figure, axes = canvas.panels(len(SIGMAS))
+    axes = canvas.panels(len(SIGMAS))
     for place, sigma in zip(axes, SIGMAS, strict=True):
-        records = found.along(axis, sigma=sigma)
-        draw_ends(place, records, SHOWN)
-        place.set_xlabel(name)
-        place.set_ylabel(f"cumulative regret at $T={next(iter(records.values())).horizon}$")
+        draw_ends(place, found.along(axis, sigma=sigma), SHOWN, name)
         place.set_title(f"$\\sigma={sigma:g}$")
-    return figure
 
 
-def draw_horizon(found: Found, canvas: Canvas, axis: str, name: str, columns: int = 2) -> Any:
+def draw_states(found: Found, canvas: Canvas, columns: int) -> None:
     """Draw cumulative regret against the round, one row of panels for each sigma."""
-    places = [(sigma, value) for sigma in SIGMAS for value in found.axis(axis)]
-    figure, axes = canvas.panels(len(places), columns, wide=8.4 / columns)
-    for place, (sigma, value) in zip(axes, places, strict=True):
-        draw_curves(place, found.at(**{"sigma": sigma, axis: value}), SHOWN)
-        place.set_ylabel("cumulative regret")
-        place.set_title(f"$\\sigma={sigma:g}$, ${name}={value}$")
-    return figure
+    panels = {
+        f"$\\sigma={sigma:g}$, $m={m}$": record
+        for sigma in SIGMAS
+        for m, record in found.along("n_states", sigma=sigma).items()
+    }
+    draw_horizon(canvas, panels, SHOWN, columns)
+
+
+def _sublinear(found: Found, sigma: float) -> list[Estimate]:
+    record = found.at(sigma=sigma)
+    halves = record.between("lobucb", 0, 0.5) - record.between("lobucb", 0.5, 1)
+    return [estimate("first half minus second half", halves)]
+
+
+def _falls(found: Found, sigma: float, policy: str) -> list[Estimate]:
+    slope = trend(found.along("q", sigma=sigma), policy)
+    return [estimate("fall of regret per unit of q", -slope)]
+
+
+def _falls_faster(found: Found, sigma: float) -> list[Estimate]:
+    records = found.along("q", sigma=sigma)
+    more = trend(records, "lobucb") - trend(records, "lobts")
+    return [estimate("fall of lobTS minus fall of lobUCB", more)]
+
+
+def _explores_longer(found: Found, sigma: float, mts: str) -> list[Estimate]:
+    few, *_, many = found.along("n_states", sigma=sigma).values()
+    more = many.total(mts, START) - few.total(mts, START)
+    return [estimate("more regret with 20 states than with 4", more)]
+
+
+FIGURE_2A = Experiment(
+    name="figure-2a",
+    place="Figure 2(a) (Section 4.1)",
+    title="Synthetic: regret against the horizon",
+    note="15 arms, 15 states. The text has sigma = 1, the appendix 5; both are shown. "
+    "Best first: mTS plays each state's best arm once before it samples. Narrow: lobUCB has the "
+    "radius of UCB, c sqrt(2 log t / N); its listing has 4.",
+    work=(sweep(n_states=(15,)),),
+    draw=partial(draw_states, columns=2),
+    claims=(
+        Claim(
+            id="synthetic-lob-beats-rivals",
+            where="Figure 2, caption, last sentence",
+            words="Though they know less, lobUCB and lobTS have less regret than mUCB, UCB and TS.",
+            statistic="regret of each rival minus regret of lobUCB and lobTS, at T = 500, "
+            "k = m = 15",
+            test=by(
+                LOB_AT_SIGMA,
+                lambda found, sigma, lob: below(found.at(sigma=sigma), lob, (*PLAIN, "mucb")),
+            ),
+        ),
+        Claim(
+            id="lobucb-sublinear",
+            where="Section 3.1, after Theorem 2",
+            words="The regret of lobUCB grows more slowly than the horizon.",
+            statistic="lobUCB's regret in the first half of the rounds minus that in the second "
+            "half",
+            test=by(SIGMA, _sublinear),
+        ),
+    ),
+)
+
+FIGURE_2B = Experiment(
+    name="figure-2b",
+    place="Figure 2(b) (Section 4.1)",
+    title="Synthetic: regret against the number of states, T = 500",
+    note="15 arms.",
+    work=(sweep(n_states=STATES),),
+    draw=partial(draw_sweep, axis="n_states", name="number of states $m$"),
+    claims=(
+        Claim(
+            id="lob-beats-unstructured-for-all-m",
+            where=f"{STRUCTURE}sentence 1",
+            words="lobUCB and lobTS have less regret than UCB and TS, for every number of states.",
+            statistic="regret of UCB and TS minus regret of lobUCB and lobTS, at each m",
+            test=by(
+                LOB_AT_SIGMA,
+                lambda found, s, lob: below_along(found, "n_states", lob, PLAIN, sigma=s),
+            ),
+        ),
+        Claim(
+            id="lob-beats-mucb-for-m-above-2",
+            where=f"{STRUCTURE}sentence 2",
+            words="But for m = 2, lobUCB and lobTS have less regret than mUCB.",
+            statistic="regret of mUCB minus regret of lobUCB and lobTS, at each m > 2",
+            test=by(
+                LOB_AT_SIGMA,
+                lambda found, s, lob: below_along(
+                    found, "n_states", lob, ["mucb"], lambda m: m > 2, sigma=s
+                ),
+            ),
+        ),
+        Claim(
+            id="mucb-wins-at-2-states",
+            where=f"{STRUCTURE}sentence 2",
+            words="With m = 2 states, mUCB has less regret than lobUCB or lobTS.",
+            statistic="regret of lobUCB, or of lobTS, minus regret of mUCB, at m = 2; one is "
+            "enough",
+            test=by(
+                SIGMA,
+                lambda found, s: below_along(
+                    found, "n_states", "mucb", ["lobucb", "lobts"], lambda m: m == 2, sigma=s
+                ),
+                any_of,
+            ),
+        ),
+        Claim(
+            id="lobts-overtakes-mts",
+            where=f"{STRUCTURE}sentence 3",
+            words="For some m of at least 15, lobTS overtakes mTS, which knows all means.",
+            statistic="regret of mTS minus regret of lobTS, at each m >= 15; one is enough",
+            test=by(
+                MTS_AT_SIGMA,
+                lambda found, s, mts: below_along(
+                    found, "n_states", "lobts", [mts], lambda m: m >= 15, sigma=s
+                ),
+                any_of,
+            ),
+        ),
+    ),
+)
+
+FIGURE_2C = Experiment(
+    name="figure-2c",
+    place="Figure 2(c) (Section 4.1)",
+    title="Synthetic: regret against the share of revealed relations, T = 500",
+    note="15 arms, 15 states. Only lobUCB and lobTS depend on q.",
+    work=(sweep(q=SHARES),),
+    draw=partial(draw_sweep, axis="q", name="share of revealed relations $q$"),
+    claims=(
+        Claim(
+            id="lob-beats-unstructured-for-q-above-0.6",
+            where=f"{STRUCTURE}sentence 1",
+            words="With more than 60% of the relations, lobUCB and lobTS beat UCB and TS.",
+            statistic="regret of UCB and TS minus regret of lobUCB and lobTS, at each q > 0.6",
+            test=by(
+                LOB_AT_SIGMA,
+                lambda found, s, lob: below_along(
+                    found, "q", lob, PLAIN, lambda q: q > 0.6, sigma=s
+                ),
+            ),
+        ),
+        Claim(
+            id="more-relations-less-regret",
+            where="Section 4.1, heading 'improve with more constraints'",
+            words="The more relations are revealed, the less regret lobUCB and lobTS have.",
+            statistic="minus each user's slope of regret over q, by least squares",
+            test=by(LOB_AT_SIGMA, _falls),
+        ),
+        Claim(
+            id="lobts-gains-faster-than-lobucb",
+            where="Section 3.2, 'On the regret of lobTS', last sentence",
+            words="As relations are added, lobTS's regret falls faster than lobUCB's.",
+            statistic="slope of lobUCB's regret over q minus slope of lobTS's",
+            test=by(SIGMA, _falls_faster),
+        ),
+    ),
+)
+
+FIGURE_5 = Experiment(
+    name="figure-5",
+    place="Figure 5 (Appendix B.4)",
+    title="Synthetic: regret against the horizon for m = 4, 12 and 20",
+    note="15 arms.",
+    work=(sweep(n_states=(4, 12, 20)),),
+    draw=partial(draw_states, columns=3),
+    claims=(
+        Claim(
+            id="mts-explores-longer-with-more-states",
+            where=f"{STRUCTURE}last sentence",
+            words="mTS's initial exploration takes longer, the more states there are.",
+            statistic="mTS's regret in the first 50 rounds with m = 20 minus that with m = 4",
+            test=by(MTS_AT_SIGMA, _explores_longer),
+        ),
+        Claim(
+            id="mts-beats-top-arms",
+            where="Appendix C, last paragraph",
+            words="mTS is far better than UCB restricted to the arms that are best in some state.",
+            statistic="regret of UCB on the top arms minus regret of mTS, at each m",
+            test=by(
+                SIGMA, lambda found, s: below_along(found, "n_states", "mts", ["toparms"], sigma=s)
+            ),
+        ),
+    ),
+)

@@ -1,16 +1,30 @@
-"""index.html: the verdicts first, then every figure with its numbers; nothing from the network."""
+"""What a run leaves behind: index.html, report.json, verdicts.md, CSV files and figures.
+
+The page has the verdicts first, then every figure with its numbers, and nothing from the network.
+"""
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import timedelta
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
 import lobandits
+from lobandits._files import write_atomic
 from lobandits.experiments.claims import VERDICTS, Finding
-from lobandits.experiments.data import GENERATED
-from lobandits.experiments.report.markdown import decisive_text, interval_text
-from lobandits.experiments.report.tables import axis_values, reader_tables, shown
+from lobandits.experiments.draw import standalone
+from lobandits.experiments.parts import GENERATED
+from lobandits.experiments.tables import (
+    csv_text,
+    decisive_text,
+    interval_text,
+    place,
+    reader_tables,
+    report_json,
+    verdicts_markdown,
+)
 
 if TYPE_CHECKING:
     from lobandits.experiments.runner import Outcome, Reproduction
@@ -25,9 +39,34 @@ RULE = (
 )
 
 
-def page_html(found: "Reproduction") -> str:
-    """Return the whole page."""
-    style = files("lobandits.experiments.report").joinpath("style.css").read_text("utf-8")
+def write_report(found: "Reproduction") -> None:
+    """Write everything into the folder of the run."""
+    texts = {
+        "report.json": report_json(found),
+        "verdicts.md": verdicts_markdown(found),
+        "index.html": _page(found),
+    }
+    for outcome in found.outcomes:
+        name = outcome.experiment.name
+        if outcome.found:
+            texts[f"data/{name}.csv"] = csv_text(outcome)
+        if outcome.pictures:
+            texts[f"figures/{name}.svg"] = standalone(outcome.pictures["wide"])
+    for folder in ("data", "figures"):
+        (found.folder / folder).mkdir(exist_ok=True)
+    for name, text in texts.items():
+        _write(found.folder / name, text)
+
+
+def _write(path: Path, text: str) -> None:
+    def fill(file: IO[bytes]) -> None:
+        file.write(text.encode())
+
+    write_atomic(path, fill)
+
+
+def _page(found: "Reproduction") -> str:
+    style = files("lobandits.experiments").joinpath("report.css").read_text("utf-8")
     body = "\n".join(
         [_head(found), _summary(found), _contents(found), *map(_section, found.outcomes)]
     )
@@ -49,19 +88,18 @@ def _head(found: "Reproduction") -> str:
         '<a href="report.json">report.json</a>, <a href="verdicts.md">verdicts.md</a>.</p>',
     ]
     if found.facts:
+        about = (
+            "No MovieLens was given: the real-data figures use <b>generated data</b>."
+            if found.facts["data"] == GENERATED
+            else f"The real-data figures use MovieLens, <b>{escape(found.facts['data'])}</b>."
+        )
         rest = {name: value for name, value in found.facts.items() if name != "data"}
         facts = ", ".join(f"{name} {value:,}" for name, value in rest.items()).capitalize()
-        lines.append(f'<p class="data">{_about(found.facts["data"])} {escape(facts)}.</p>')
+        lines.append(f'<p class="data">{about} {escape(facts)}.</p>')
     for outcome in found.broken:
         name, why = outcome.experiment.name, escape(outcome.broken)
         lines.append(f'<p class="data"><b class="fails">{name} broke:</b> {why}</p>')
     return "\n".join([*lines, "</header>"])
-
-
-def _about(data: str) -> str:
-    if data == GENERATED:
-        return "No MovieLens was given: the real-data figures use <b>generated data</b>."
-    return f"The real-data figures use MovieLens, <b>{escape(data)}</b>."
 
 
 def _summary(found: "Reproduction") -> str:
@@ -73,40 +111,31 @@ def _summary(found: "Reproduction") -> str:
     rows = [_row(o, findings) for o in found.outcomes for findings in o.by_claim]
     if not rows:
         return ""
-    heads = "<th>claim</th><th>where</th><th>verdicts, and the difference that decides</th>"
+    heads = _cells("th", ("claim", "where", "verdicts, and the difference that decides"))
     return (
         '<section id="verdicts"><h2>Verdicts</h2>\n'
         f'<ul class="counts">{"".join(items)}</ul>\n<p class="soft">{RULE}</p>\n'
         f'<table class="verdicts"><thead><tr>{heads}</tr></thead>\n<tbody>\n'
-        + "\n".join(rows)
-        + "\n</tbody></table></section>"
+        f"{chr(10).join(rows)}\n</tbody></table></section>"
     )
 
 
 def _row(outcome: "Outcome", findings: list[Finding]) -> str:
-    claim = findings[0].claim
+    claim, data = findings[0].claim, outcome.found.data
+    edition = f' <span class="soft">[{escape(data)}]</span>' if data else ""
     return (
-        f'<tr><td><a href="#{outcome.experiment.name}">{escape(claim.words)}</a>{_data(outcome)}'
+        f'<tr><td><a href="#{outcome.experiment.name}">{escape(claim.words)}</a>{edition}'
         f'</td><td class="soft">{escape(claim.where)}</td><td>{_verdicts(findings)}</td></tr>'
     )
 
 
 def _verdicts(findings: list[Finding]) -> str:
     items = [
-        f"<li>{_chip(f)} {escape(f.variant)} "
+        f'<li><span class="verdict {CLASSES[f.verdict]}">{f.verdict}</span> {escape(f.variant)} '
         f"<span class=soft>{escape(decisive_text(f))}</span></li>"
         for f in findings
     ]
     return f"<ul>{''.join(items)}</ul>"
-
-
-def _chip(finding: Finding) -> str:
-    return f'<span class="verdict {CLASSES[finding.verdict]}">{finding.verdict}</span>'
-
-
-def _data(outcome: "Outcome") -> str:
-    data = outcome.found.data
-    return f' <span class="soft">[{escape(data)}]</span>' if data else ""
 
 
 def _contents(found: "Reproduction") -> str:
@@ -139,31 +168,24 @@ def _figure(outcome: "Outcome") -> str:
     if not outcome.pictures:
         return ""
     wide, narrow = outcome.pictures["wide"], outcome.pictures["narrow"]
-    single = " single" if _is_single(wide) else ""
+    width = float(wide.split('viewBox="', 1)[1].split()[2])
+    kind = "single" if width < 400 else ""  # as wide as one panel
     label = escape(outcome.experiment.title)
     return (
-        f'<figure class="{single.strip()}" role="img" aria-label="{label}">'
+        f'<figure class="{kind}" role="img" aria-label="{label}">'
         f'<div class="wide">{wide}</div><div class="narrow">{narrow}</div></figure>'
     )
-
-
-def _is_single(svg: str) -> bool:
-    """Return whether a picture has the width of one panel."""
-    width = float(svg.split('viewBox="', 1)[1].split()[2])
-    return width < 400
 
 
 def _claim(findings: list[Finding]) -> str:
     claim = findings[0].claim
     rows = [
-        f"<tr><td>{escape(f.variant)}</td><td>{escape(e.what)}</td><td>{e.mean:.4g}</td>"
-        f"<td>{interval_text(e)}</td><td>{e.n}</td></tr>"
+        [f.variant, e.what, f"{e.mean:.4g}", interval_text(e), str(e.n)]
         for f in findings
         if f.evidence
         for e in f.evidence.estimates
     ]
-    heads = "".join(f"<th>{h}</th>" for h in ("variant", "difference", "mean", "95%", "users"))
-    table = f"<div class=scroll><table><tr>{heads}</tr>{''.join(rows)}</table></div>"
+    table = _table([["variant", "difference", "mean", "95%", "users"], *rows])
     every = f"<details><summary>all differences ({len(rows)})</summary>{table}</details>"
     return (
         f'<div class="claim"><b>{escape(claim.words)}</b> '
@@ -177,7 +199,7 @@ def _numbers(outcome: "Outcome") -> str:
     if not outcome.found:
         return ""
     name, value = outcome.experiment.name, outcome.experiment.value
-    tables = "".join(f"<div class=scroll>{_table(t)}</div>" for t in reader_tables(outcome))
+    tables = "".join(map(_table, reader_tables(outcome)))
     return (
         f"<details><summary>numbers: {escape(value)}, mean ± standard error</summary>{tables}"
         f'<p class="soft"><a href="data/{name}.csv">CSV with all points</a></p></details>'
@@ -185,37 +207,36 @@ def _numbers(outcome: "Outcome") -> str:
 
 
 def _table(rows: list[list[str]]) -> str:
-    head = "".join(f"<th>{escape(text)}</th>" for text in rows[0])
-    body = "".join(
-        f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in rows[1:]
+    """Return a table whose first row is its head."""
+    head, *body = rows
+    lines = "".join(f"<tr>{_cells('td', row)}</tr>" for row in body)
+    return (
+        f"<div class=scroll><table><thead><tr>{_cells('th', head)}</tr></thead>"
+        f"<tbody>{lines}</tbody></table></div>"
     )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cells(tag: str, texts: Sequence[str]) -> str:
+    return "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts)
 
 
 def _settings(outcome: "Outcome") -> str:
     if not outcome.found:
         return ""
-    common = _common([dict(record.settings) for record in outcome.found.values()])
+    settings = [record.settings for record in outcome.found.values()]
+    common = {k: v for k, v in settings[0].items() if all(s.get(k) == v for s in settings)}
     took = sum(sum(record.cpu_seconds.values()) for record in outcome.found.values())
     terms = [(name, _words(value)) for name, value in common.items()]
     terms.append(("processor time", f"{took:.1f} s"))
     pairs = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in terms)
     links = ", ".join(
-        f'<a href="parts/{outcome.keys[key]}.parquet">'
-        + escape(", ".join(f"{a} = {shown(v)}" for a, v in axis_values(key).items()))
-        + "</a>"
+        f'<a href="parts/{outcome.keys[key]}.parquet">{escape(place(key))}</a>'
         for key in outcome.found
     )
     return (
         f"<details><summary>settings, seed, time</summary><dl>{pairs}</dl>"
         f'<p class="soft">Every user, as Parquet: {links}</p></details>'
     )
-
-
-def _common(settings: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the settings that all parts share."""
-    first = settings[0]
-    return {k: v for k, v in first.items() if all(s.get(k) == v for s in settings)}
 
 
 def _words(value: Any) -> str:

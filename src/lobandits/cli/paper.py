@@ -1,4 +1,4 @@
-"""``lob reproduce``: the paper's figures, tables and claims, measured."""
+"""``lob data`` and ``lob reproduce``: the paper's ratings, and its figures and claims, measured."""
 
 from collections import Counter
 from contextlib import contextmanager
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lobandits.cli.shared import Seed, Workers
 from lobandits.errors import LobInputError
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
     from lobandits.experiments import Reproduction
 
+LICENCE = """\
+The data belong to GroupLens, University of Minnesota, and come with their own licence: read the
+README in the zip, and cite Harper and Konstan (2015), The MovieLens Datasets."""
 BROKEN = 1
 """Exit code if an experiment broke."""
 EXAMPLES = """
@@ -34,6 +38,60 @@ The paper's sizes, on MovieLens itself:
 """
 
 
+def data(
+    name: Annotated[
+        str | None, typer.Argument(help="What to download, such as movielens-20m.")
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="Where to keep it; by default lobandits in your cache folder."),
+    ] = None,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            envvar="LOB_MOVIELENS_URL", help="Address of a copy of GroupLens' folder of zips."
+        ),
+    ] = None,
+) -> None:
+    """Download MovieLens ratings; without a name, list what there is.
+
+    A download that was interrupted goes on where it stopped. The file is checked before it gets
+    its name, and is not downloaded twice.
+    """
+    from lobandits.learning.movielens.editions import EDITIONS, default_folder
+
+    folder = default_folder() if folder is None else folder
+    if name is not None:
+        _download(name, folder, url)
+        return
+    for edition, (file, content, size) in EDITIONS.items():
+        there = "  here" if (folder / file).is_file() else ""
+        typer.echo(f"{edition:<23} {size:>6}  {content}{there}")
+    typer.echo(f"\nfolder: {folder}\n\n{LICENCE}")
+
+
+def _download(name: str, folder: Path, url: str | None) -> None:
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
+
+    from lobandits.learning.movielens.download import download_movielens
+    from lobandits.learning.movielens.editions import edition
+
+    there = (folder / edition(name).file).is_file()
+    console = Console(stderr=True)
+    columns = (BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    with bar:
+        task = bar.add_task("", total=None)
+        path = download_movielens(
+            name, folder, url, lambda done, total: bar.update(task, completed=done, total=total)
+        )
+    typer.echo(f"{'already there' if there else 'saved'}: {path}")
+    if not there:
+        typer.echo(LICENCE)
+    typer.echo(f"\nIn Python: lob.load_movielens({str(path)!r})")
+
+
 def reproduce(
     names: Annotated[
         list[str] | None,
@@ -44,16 +102,14 @@ def reproduce(
         Path | None,
         typer.Option(help="Folder or zip of a MovieLens edition; else ratings are generated."),
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Threads; by default one for each processor.")
-    ] = None,
+    workers: Workers = None,
     dask: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask cluster: tcp://...")
     ] = None,
     out: Annotated[
         Path, typer.Option(help="Folder of the report; finished parts there are not run again.")
     ] = Path("reproduction"),
-    seed: Annotated[int, typer.Option(help="Names all random numbers.")] = 0,
+    seed: Seed = 0,
     show_list: Annotated[
         bool, typer.Option("--list", help="List what can be reproduced, and stop.")
     ] = False,
