@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lobandits.policies.rewards import LARGEST
+from lobandits.policies.state import LARGEST
 from lobandits.service.errors import InvalidRequestError, UnknownDecisionError
 
 MOST_CHARACTERS = 256

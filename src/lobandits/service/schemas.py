@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lobandits.policies.rewards import LARGEST
+from lobandits.policies.state import LARGEST
 from lobandits.service.checks import MOST_ALLOWED, MOST_CHARACTERS
 from lobandits.service.limits import MAX_BATCH
 
