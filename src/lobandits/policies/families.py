@@ -21,6 +21,7 @@ from lobandits.policies.state import State, user_indices
 
 LEAST_SPREAD, LARGEST_SPREAD = 1e-50, 1e50
 FNV = 0x100000001B3
+NO_ODDS = np.empty((0, 0))
 
 
 def checked_spread(name: str, value: float) -> float:
@@ -38,15 +39,17 @@ class OneKernelPolicy(Policy):
 
     def decide(self, state: State, noise: FloatArray) -> IntArray:
         """Return one arm for each user from the random numbers of `draw`, unchecked."""
-        return self._play(state, noise)[0]
+        return self._play(state, noise, NO_ODDS)
 
     def propensities(self, state: State) -> FloatArray:
         """Return the distribution of `decide` over the random numbers of `draw`, unchecked."""
-        return self._play(state, np.empty(0))[1]
+        odds = np.zeros(state.counts.shape)
+        self._play(state, np.empty(0), odds)
+        return odds
 
     @abstractmethod
-    def _play(self, state: State, noise: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Return an arm for each user, or the chances of each arm if ``noise`` is empty."""
+    def _play(self, state: State, noise: FloatArray, odds: FloatArray) -> IntArray:
+        """Return an arm for each user; if ``noise`` is empty, write the chances of all arms."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

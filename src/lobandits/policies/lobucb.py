@@ -138,7 +138,7 @@ class LobUCB(OneKernelPolicy, OrderPolicy):
 
     def details(self, state: State) -> Details:
         """Return the bounds and the active arms, and which states are feasible."""
-        self._play(state, np.empty(0))
+        self.propensities(state)
         assert isinstance(state, LobUCBState)
         low, up = np.empty(self.n_arms), np.empty(self.n_arms)
         bounds(state.counts[0], state.sums[0], self.radius * self.sigma**2, low, up)
@@ -152,7 +152,7 @@ class LobUCB(OneKernelPolicy, OrderPolicy):
             notes=notes if never else [],
         )
 
-    def _play(self, state: State, noise: FloatArray) -> tuple[IntArray, FloatArray]:
+    def _play(self, state: State, noise: FloatArray, odds: FloatArray) -> IntArray:
         assert isinstance(state, LobUCBState)
         return play(
             state.counts,
@@ -166,6 +166,7 @@ class LobUCB(OneKernelPolicy, OrderPolicy):
             self.refresh_every,
             self.radius * self.sigma**2,
             noise,
+            odds,
         )
 
 
@@ -234,11 +235,11 @@ def play(
     refresh_every: int,
     width: float,
     noise: FloatArray,
-) -> tuple[IntArray, FloatArray]:
-    """Refresh where due; return an arm per user or, without noise, the chances of each arm."""
+    odds: FloatArray,
+) -> IntArray:
+    """Refresh where due; return each user's arm or, without noise, write the odds of all arms."""
     n, k = counts.shape
     chosen = np.empty(len(noise), np.int64)
-    odds = np.zeros((0 if len(noise) else n, k))
     low, up = np.empty(k), np.empty(k)
     feasible = np.empty(len(sets.all), np.uint64)
     for u in range(n):
@@ -255,4 +256,4 @@ def play(
             chosen[u], _ = pick(up, best, noise[u])
         else:
             spread(up, best, 1.0, odds[u])
-    return chosen, odds
+    return chosen

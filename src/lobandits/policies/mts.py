@@ -92,8 +92,9 @@ class MTS(OneKernelPolicy, MeansPolicy):
             best=self._best,
         )
 
-    def _play(self, state: State, noise: FloatArray) -> tuple[IntArray, FloatArray]:
-        return play(state.counts, state.sums, self._states, CUT, self.best_arms_first, noise)
+    def _play(self, state: State, noise: FloatArray, odds: FloatArray) -> IntArray:
+        first = self.best_arms_first
+        return play(state.counts, state.sums, self._states, CUT, first, noise, odds)
 
     def details(self, state: State) -> Details:
         """Return each state's log-likelihood, relative to the best, and posterior."""
@@ -143,14 +144,14 @@ def play(
     cut: float,
     best_arms_first: bool,
     noise: FloatArray,
-) -> tuple[IntArray, FloatArray]:
+    odds: FloatArray,
+) -> IntArray:
     """Return the best arm of a state drawn from each user's posterior. Cost O(n m k).
 
-    Without noise, return the chances of all arms.
+    Without noise, write the odds of all arms.
     """
     n, k = counts.shape
     chosen = np.empty(len(noise), np.int64)
-    odds = np.zeros((0 if len(noise) else n, k))
     weights = np.empty(len(states.log_prior))
     untried = np.empty(k, np.bool_)
     for u in range(n):
@@ -167,4 +168,4 @@ def play(
             _, chosen[u] = draw_top(weights, total, states.best[row], noise[u])
         else:
             spread_tops(weights, total, states.best[row], odds[u])
-    return chosen, odds
+    return chosen

@@ -109,10 +109,10 @@ class MUCB(OneKernelPolicy, MeansPolicy):
             raise LobInputError(f"beliefs must be states from 0 to {self.n_states - 1}, or -1")
         return state
 
-    def _play(self, state: State, noise: FloatArray) -> tuple[IntArray, FloatArray]:
+    def _play(self, state: State, noise: FloatArray, odds: FloatArray) -> IntArray:
         assert isinstance(state, MUCBState)
         known = (self._tops, self._best, self._width, self.margin)
-        return play(state.gaps, state.visits, state.beliefs, *known, noise)
+        return play(state.gaps, state.visits, state.beliefs, *known, noise, odds)
 
     def absorb(self, state: State, users: IntArray, arms: IntArray, rewards: FloatArray) -> None:
         """Add rewards to the arms, and to the beliefs that chose them."""
@@ -175,14 +175,14 @@ def play(
     width: float,
     margin: float,
     noise: FloatArray,
-) -> tuple[IntArray, FloatArray]:
-    """Return a best arm of each user's believed state or, without noise, the chances of all arms.
+    odds: FloatArray,
+) -> IntArray:
+    """Return a best arm of each user's believed state, and write the state to ``beliefs``.
 
-    The belief that chose an arm is written to ``beliefs``.
+    Without noise, write the odds of all arms.
     """
     n, m = gaps.shape
     chosen = np.empty(len(noise), np.int64)
-    odds = np.zeros((0 if len(noise) else n, best.shape[2]))
     believable = np.empty(m)
     for u in range(n):
         row = u if len(tops) > 1 else 0
@@ -193,7 +193,7 @@ def play(
             beliefs[u, chosen[u]] = s
         else:
             spread_tops(believable, total, best[row], odds[u])
-    return chosen, odds
+    return chosen
 
 
 @kernel

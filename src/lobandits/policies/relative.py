@@ -12,7 +12,7 @@ from lobandits._jit import kernel
 from lobandits.errors import LobInputError
 from lobandits.orders.immutable import read_only
 from lobandits.policies.explain import Explanation, rows
-from lobandits.policies.families import Ordered
+from lobandits.policies.families import NO_ODDS, Ordered
 from lobandits.policies.sampling import CUT, draw_top, exponentiate, spread_tops
 from lobandits.policies.state import SUM, Statistics, checked_users, user_indices
 
@@ -90,7 +90,7 @@ class RelativeLobTS(Ordered[DuelState]):
         """Return two arms for each user to compare, (n_users, 2)."""
         self._check(state)
         noise = generator(rng).random((state.n_users, 2))
-        return play(state.wins, *self._tables, CUT, noise)[0]
+        return play(state.wins, *self._tables, CUT, noise, NO_ODDS)
 
     def record(
         self,
@@ -122,7 +122,7 @@ class RelativeLobTS(Ordered[DuelState]):
     def probabilities(self, state: DuelState) -> FloatArray:
         """Return the chance of each pair (first arm, second arm), (n_users, n_arms, n_arms)."""
         self._check(state)
-        odds = play(state.wins, *self._tables, CUT, np.empty((0, 2)))[1]
+        odds = self._odds(state.wins)
         return odds[:, :, None] * odds[:, None, :]
 
     def explain(self, state: DuelState, user: int = 0) -> Explanation:
@@ -130,8 +130,8 @@ class RelativeLobTS(Ordered[DuelState]):
         self._check(state)
         row = user_indices(user, state.n_users)
         wins = state.take(row).wins
-        above, maximal, log_weight = self.take(row)._tables
-        odds = play(wins, above, maximal, log_weight, CUT, np.empty((0, 2)))[1]
+        one = self.take(row)
+        above, _, log_weight = one._tables
         inversions = np.empty(self.orders.n_states)
         count_inversions(wins[0], above[0], inversions)
         weights = inversions * log_weight
@@ -139,11 +139,17 @@ class RelativeLobTS(Ordered[DuelState]):
         won, lost = wins[0].sum(axis=1), wins[0].sum(axis=0)
         return Explanation(
             title=f"{self!r}, user {user}, {int(wins.sum())} duels",
-            arms=rows(arm=self.arms, won=won, lost=lost, probability=odds[0]),
+            arms=rows(arm=self.arms, won=won, lost=lost, probability=one._odds(wins)[0]),
             states=rows(
                 state=range(len(weights)), inversions=inversions, posterior=weights / total
             ),
         )
+
+    def _odds(self, wins: IntArray) -> FloatArray:
+        """Return the chance of each arm in one of the two draws, (n_users, n_arms)."""
+        odds = np.zeros(wins.shape[:2])
+        play(wins, *self._tables, CUT, np.empty((0, 2)), odds)
+        return odds
 
 
 def duels_from_rewards(
@@ -229,16 +235,15 @@ def play(
     log_weight: float,
     cut: float,
     noise: FloatArray,
-) -> tuple[IntArray, FloatArray]:
+    odds: FloatArray,
+) -> IntArray:
     """Return a top arm of each of two states drawn from each user's posterior.
 
-    Without noise, return the chances of all arms in one draw, (n, k).
+    Without noise, write the odds of all arms in one draw.
     """
-    n, k, _ = wins.shape
     pairs = np.empty(noise.shape, np.int64)
-    odds = np.zeros((0 if len(noise) else n, k))
     weights = np.empty(above.shape[1])
-    for u in range(n):
+    for u in range(len(wins)):
         row = u if len(above) > 1 else 0
         count_inversions(wins[u], above[row], weights)
         weights *= log_weight
@@ -248,4 +253,4 @@ def play(
                 _, pairs[u, j] = draw_top(weights, total, maximal[row], noise[u, j])
         else:
             spread_tops(weights, total, maximal[row], odds[u])
-    return pairs, odds
+    return pairs

@@ -26,8 +26,9 @@ class IndexPolicy(OneKernelPolicy):
         """The arms that may be played, (1 or n_users, n_arms): by default all."""
         return read_only(np.ones((1, self.n_arms), np.bool_))
 
-    def _play(self, state: State, noise: FloatArray) -> tuple[IntArray, FloatArray]:
-        return best_arms(state.counts, state.sums, self._allowed, 2 * self.sigma**2, noise)
+    def _play(self, state: State, noise: FloatArray, odds: FloatArray) -> IntArray:
+        width = 2 * self.sigma**2
+        return best_arms(state.counts, state.sums, self._allowed, width, noise, odds)
 
     def details(self, state: State) -> Details:
         """Return the upper confidence bounds; -inf where an arm is not allowed."""
@@ -105,12 +106,16 @@ def largest(up: FloatArray, allowed: BoolArray | NDArray[np.uint8]) -> float:
 
 @kernel
 def best_arms(
-    counts: IntArray, sums: FloatArray, allowed: BoolArray, width: float, noise: FloatArray
-) -> tuple[IntArray, FloatArray]:
-    """Return each user's arm of the largest index or, without noise, the chances. Cost O(n k)."""
+    counts: IntArray,
+    sums: FloatArray,
+    allowed: BoolArray,
+    width: float,
+    noise: FloatArray,
+    odds: FloatArray,
+) -> IntArray:
+    """Return each user's arm of the largest index; without noise, write the odds. Cost O(n k)."""
     n, k = counts.shape
     chosen = np.empty(len(noise), np.int64)
-    odds = np.zeros((0 if len(noise) else n, k))
     low, up = np.empty(k), np.empty(k)
     for u in range(n):
         bounds(counts[u], sums[u], width, low, up)
@@ -119,4 +124,4 @@ def best_arms(
             chosen[u], _ = pick(up, best, noise[u])
         else:
             spread(up, best, 1.0, odds[u])
-    return chosen, odds
+    return chosen
