@@ -56,7 +56,6 @@ class Bounds(NamedTuple):
 class Tracker(NamedTuple):
     """Items, bounds, and what the bounds were derived from."""
 
-    tables: OrderTables
     items: Items
     bounds: Bounds
     kept: bool  # False: the bounds are room for one user, and start again for each
@@ -130,8 +129,7 @@ class BoundedPolicy(OrderPolicy):
             bounds = Bounds(state.bound, state.fit, state.seen_counts, state.seen_sums)
         else:
             bounds = make_bounds(1, self.n_arms, self._n_items)
-        tables, items = self.orders.tables, self._items_of_orders
-        return Tracker(tables, items, bounds, kept, state.known, self._keys)
+        return Tracker(self._items_of_orders, bounds, kept, state.known, self._keys)
 
     def _losses(self, state: State) -> FloatArray:
         """Return every loss of the one user in ``state``, (n_states, n_arms)."""

@@ -34,6 +34,7 @@ LIGHTEST = -30.0  # log-weight of a slope, relative to the hypothesis's best
 class Case(NamedTuple):
     """One user in one round."""
 
+    tables: OrderTables
     tracker: Tracker
     row: int  # of the user's orders
     slot: int  # the row of the user's bounds
@@ -96,7 +97,7 @@ def read_hypothesis(i: int, case: Case, desk: Desk) -> int:
         if desk.room.weight[a] > 0.0:
             w.fit[a] = (case.tracker.bounds.fit[case.slot, i, a] - case.low) / case.unit
     state = case.tracker.items.state[case.row, i]
-    return place_arms(case.tracker.tables, case.row, state, w.z, w.group, w.below)
+    return place_arms(case.tables, case.row, state, w.z, w.group, w.below)
 
 
 @lean
@@ -118,7 +119,7 @@ def weigh_hypotheses(case: Case, desk: Desk) -> None:
             desk.weight[i, j] = np.exp(log) if log > LIGHTEST else 0.0
         tops = 0.0
         for a in range(plays.shape[0]):
-            tops += t.tables.maximal[case.row, t.items.state[case.row, i], a]
+            tops += case.tables.maximal[case.row, t.items.state[case.row, i], a]
         desk.gap[i] = gap
         desk.peak[i] = best - gap - np.log(tops)
 
@@ -172,7 +173,7 @@ def add_hypotheses(cut: float, case: Case, desk: Desk) -> None:
             if p >= cut:
                 posterior_of_groups(n_groups, j, w)
                 shrink(j, w, desk.mean, desk.variance)
-                put_in_order(t.tables, case.row, state, top, desk)
+                put_in_order(case.tables, case.row, state, top, desk)
                 raise_above(desk.ordered, top, desk.variance[top])
                 add_hypothesis(p, top, desk.ordered, desk.variance, desk.split)
 

@@ -99,13 +99,20 @@ class LobIDS(BoundedPolicy):
         assert isinstance(state, BoundedState)
         chances = np.empty(state.counts.shape)
         desk = desk or make_desk(self.n_arms, self._n_items)
-        mix_users(state.counts, state.sums, self._tracker(state), self.sigma, desk, chances)
+        tables, tracker = self.orders.tables, self._tracker(state)
+        mix_users(state.counts, state.sums, tables, tracker, self.sigma, desk, chances)
         return chances
 
 
 @kernel
 def mix_users(
-    counts: IntArray, sums: FloatArray, tracker: Tracker, sigma: float, desk: Desk, out: FloatArray
+    counts: IntArray,
+    sums: FloatArray,
+    tables: OrderTables,
+    tracker: Tracker,
+    sigma: float,
+    desk: Desk,
+    out: FloatArray,
 ) -> None:
     """Write every user's chances; O(h k b) at worst for h hypotheses in reach and b slopes."""
     scale = 2.0 * sigma * sigma
@@ -114,13 +121,14 @@ def mix_users(
         plays = counts[u].sum()
         row = u if len(first) > 1 else 0
         if plays == 0:
-            open_game(tracker.tables, row, desk.working, out[u])
+            open_game(tables, row, desk.working, out[u])
             continue
-        slot, least = project_near(counts, sums, u, tracker, desk.room, scale * DROP)
+        slot, least = project_near(counts, sums, u, tables, tracker, desk.room, scale * DROP)
         low, unit = units(desk.room, sigma)
         noise = (sigma / unit) ** 2
         set_variances(desk.room.weight, noise, desk.working)
-        case = Case(tracker, row, slot, first[row, -1], least, scale, low, unit, plays + 1.0)
+        now = plays + 1.0
+        case = Case(tables, tracker, row, slot, first[row, -1], least, scale, low, unit, now)
         weigh_hypotheses(case, desk)
         cut = share_weight(case, desk)
         clear(desk.split)
@@ -148,13 +156,19 @@ def open_game(t: OrderTables, row: int, w: Working, out: FloatArray) -> None:
 
 @lean
 def project_near(
-    counts: IntArray, sums: FloatArray, u: int, tracker: Tracker, r: Room, reach: float
+    counts: IntArray,
+    sums: FloatArray,
+    u: int,
+    t: OrderTables,
+    tracker: Tracker,
+    r: Room,
+    reach: float,
 ) -> tuple[int, float]:
     """Project all items within ``reach`` of the least loss; return the bounds' row, and the least.
 
     Bounds are then exact where ``r.projected``.
     """
-    t, items, b = tracker.tables, tracker.items, tracker.bounds
+    items, b = tracker.items, tracker.bounds
     slot = refresh(counts, sums, u, tracker)
     row = read_user(counts, sums, u, items, r)
     n_items = items.first[row, counts.shape[1]]

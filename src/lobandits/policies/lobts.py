@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from lobandits._checks import FloatArray, IntArray, whole
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
+from lobandits.orders import OrderTables
 from lobandits.policies.bounded import (
     BoundedPolicy,
     BoundedState,
@@ -123,6 +124,7 @@ class LobTS(BoundedPolicy):
             state.sums,
             state.weights,
             state.projected,
+            self.orders.tables,
             self._tracker(state),
             make_room(self.n_arms, self._n_items),
             self.project_every,
@@ -138,6 +140,7 @@ def project_users(
     sums: FloatArray,
     weights: FloatArray,
     projected: IntArray,
+    tables: OrderTables,
     tracker: Tracker,
     room: Room,
     project_every: int,
@@ -145,7 +148,7 @@ def project_users(
     cut: float,
 ) -> None:
     """Bring up to date the weights of the users whose last projection is too long ago."""
-    t, items, bounds = tracker.tables, tracker.items, tracker.bounds
+    items, bounds = tracker.items, tracker.bounds
     reach = -2.0 * variance * np.log(cut)
     for u in range(len(counts)):
         plays = counts[u].sum()
@@ -155,7 +158,9 @@ def project_users(
         slot = refresh(counts, sums, u, tracker)
         projected[u] = plays
         out = weights[u]
-        least = losses_on_top(counts, sums, u, slot, t, items, reach, variance, bounds, room, out)
+        least = losses_on_top(
+            counts, sums, u, slot, tables, items, reach, variance, bounds, room, out
+        )
         for a in range(len(out)):
             gap = out[a] - least
             out[a] = np.exp(-gap / (2.0 * variance)) if gap <= reach else 0.0
