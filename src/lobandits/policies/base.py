@@ -221,7 +221,7 @@ class Policy(Value[State]):
         return self.propensities(state.copy())
 
     def explain(self, state: State, user: int = 0) -> Explanation:
-        """Return what speaks for each arm for one user: plays, means, bounds, probabilities."""
+        """Return what speaks for each arm of one user: plays, means, bounds, probabilities."""
         self._check(state)
         row = user_indices(user, state.n_users)
         one, policy = state.take(row), self.take(row)

@@ -143,7 +143,7 @@ class BoundedPolicy(OrderPolicy):
 
 
 def make_items(tables: OrderTables) -> Items:
-    """Return the items of all orders; a user with fewer than others has unused ones last."""
+    """Return the items of all orders; users with fewer than others have unused ones last."""
     maximal = tables.maximal.transpose(0, 2, 1)
     per_arm = maximal.sum(axis=2)
     first = np.concatenate([np.zeros((len(maximal), 1), np.int64), per_arm.cumsum(axis=1)], axis=1)

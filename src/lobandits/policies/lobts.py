@@ -26,7 +26,7 @@ from lobandits.policies.state import MEMORY, NEVER, State, no_rewards
 
 @dataclass(eq=False, repr=False)
 class LobTSState(BoundedState):
-    """The state of policies on bounds, and the weights since the last projection.
+    """Rewards, bounds, and the weights since the last projection.
 
     Attributes
     ----------

@@ -58,7 +58,7 @@ def make_policy(
     name
         A key of `POLICIES`, perhaps with options in brackets: ``"lobts(project_every=10)"``.
     problems
-        Where the policy's orders, means, sigma and number of arms come from.
+        Where its orders, means, sigma and number of arms come from.
     horizon
         Number of rounds; only mUCB needs it.
     options

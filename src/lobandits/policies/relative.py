@@ -157,15 +157,14 @@ def duels_from_rewards(
 ) -> tuple[IntArray, IntArray]:
     """Return independent duels (a_1, a_2), (a_3, a_4), ... of consecutive plays.
 
-    The first arm wins if its reward is larger, else the second one. A last play without partner
-    is left out.
+    The first arm wins if its reward is larger, else the second. A last play alone is left out.
 
     Parameters
     ----------
     arms, rewards
         Plays in time order, (n_plays,) for one user or (..., n_plays).
     draws
-        Whether equal rewards are a draw (winner -1), not a win of the second arm.
+        Whether equal rewards are a draw (winner -1).
 
     Returns
     -------
