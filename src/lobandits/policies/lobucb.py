@@ -17,7 +17,6 @@ from lobandits.policies.explain import Details
 from lobandits.policies.families import OneKernelPolicy, OrderPolicy
 from lobandits.policies.sampling import pick, spread
 from lobandits.policies.state import MEMORY, NEVER, SUM, State, no_rewards
-from lobandits.policies.ucb import bounds, largest
 
 Bits = NDArray[np.uint64]
 
@@ -186,6 +185,24 @@ def _pack(sets: NDArray[Any]) -> Bits:
 
 
 @lean
+def bounds(
+    counts: IntArray, sums: FloatArray, width: float, low: FloatArray, up: FloatArray
+) -> int:
+    """Write mean -+ sqrt(width log t / N) for every arm; return the plays t - 1."""
+    plays = 0
+    for a in range(len(counts)):
+        plays += counts[a]
+    scale = width * np.log(plays + 1.0)
+    for a in range(len(counts)):
+        if counts[a] == 0:
+            low[a], up[a] = -np.inf, np.inf
+        else:
+            mean, reach = sums[a] / counts[a], np.sqrt(scale / counts[a])
+            low[a], up[a] = mean - reach, mean + reach
+    return plays
+
+
+@lean
 def find_active(
     low: FloatArray,
     up: FloatArray,
@@ -251,7 +268,11 @@ def play(
                 infeasible[u] += 1
             refreshed[u] = plays
             known[u] = key
-        best = largest(up, active[u])
+        best = -np.inf
+        for a in range(k):
+            if not active[u, a]:
+                up[a] = -np.inf
+            best = max(best, up[a])
         if len(noise):
             chosen[u], _ = pick(up, best, noise[u])
         else:

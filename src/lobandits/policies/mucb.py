@@ -111,8 +111,17 @@ class MUCB(OneKernelPolicy, MeansPolicy):
 
     def _play(self, state: State, noise: FloatArray, odds: FloatArray) -> IntArray:
         assert isinstance(state, MUCBState)
-        known = (self._tops, self._best, self._width, self.margin)
-        return play(state.gaps, state.visits, state.beliefs, *known, noise, odds)
+        return play(
+            state.gaps,
+            state.visits,
+            state.beliefs,
+            self._tops,
+            self._best,
+            self._width,
+            self.margin,
+            noise,
+            odds,
+        )
 
     def absorb(self, state: State, users: IntArray, arms: IntArray, rewards: FloatArray) -> None:
         """Add rewards to the arms, and to the beliefs that chose them."""

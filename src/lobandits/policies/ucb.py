@@ -4,10 +4,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, whole
-from lobandits._jit import kernel, lean
+from lobandits._jit import kernel
 from lobandits.orders.arms import arm_names
 from lobandits.orders.immutable import read_only
 from lobandits.policies.explain import Details
@@ -32,9 +31,9 @@ class IndexPolicy(OneKernelPolicy):
 
     def details(self, state: State) -> Details:
         """Return the upper confidence bounds; -inf where an arm is not allowed."""
-        low, up = np.empty(self.n_arms), np.empty(self.n_arms)
-        bounds(state.counts[0], state.sums[0], 2 * self.sigma**2, low, up)
-        return Details(arms={"upper": np.where(self._allowed[0], up, -np.inf)})
+        upper = np.empty(self.n_arms)
+        indices(state.counts[0], state.sums[0], self._allowed[0], 2 * self.sigma**2, upper)
+        return Details(arms={"upper": upper})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,32 +74,21 @@ class UCB(IndexPolicy):
         )
 
 
-@lean
-def bounds(
-    counts: IntArray, sums: FloatArray, width: float, low: FloatArray, up: FloatArray
-) -> int:
-    """Write mean -+ sqrt(width log t / N) for every arm; return the plays t - 1."""
-    plays = 0
-    for a in range(len(counts)):
-        plays += counts[a]
-    scale = width * np.log(plays + 1.0)
-    for a in range(len(counts)):
-        if counts[a] == 0:
-            low[a], up[a] = -np.inf, np.inf
-        else:
-            mean, reach = sums[a] / counts[a], np.sqrt(scale / counts[a])
-            low[a], up[a] = mean - reach, mean + reach
-    return plays
-
-
-@lean
-def largest(up: FloatArray, allowed: BoolArray | NDArray[np.uint8]) -> float:
-    """Return the largest bound of the allowed arms; the others' become -inf."""
+@kernel
+def indices(
+    counts: IntArray, sums: FloatArray, allowed: BoolArray, width: float, out: FloatArray
+) -> float:
+    """Write mean + sqrt(width log t / N) of each arm (-inf: not allowed); return the largest."""
+    scale = width * np.log(counts.sum() + 1.0)
     best = -np.inf
-    for a in range(len(up)):
+    for a in range(len(counts)):
         if not allowed[a]:
-            up[a] = -np.inf
-        best = max(best, up[a])
+            out[a] = -np.inf
+        elif counts[a] == 0:
+            out[a] = np.inf
+        else:
+            out[a] = sums[a] / counts[a] + np.sqrt(scale / counts[a])
+        best = max(best, out[a])
     return best
 
 
@@ -116,12 +104,12 @@ def best_arms(
     """Return each user's arm of the largest index; without noise, write the odds. Cost O(n k)."""
     n, k = counts.shape
     chosen = np.empty(len(noise), np.int64)
-    low, up = np.empty(k), np.empty(k)
+    index = np.empty(k)
     for u in range(n):
-        bounds(counts[u], sums[u], width, low, up)
-        best = largest(up, allowed[u if len(allowed) > 1 else 0])
+        row = u if len(allowed) > 1 else 0
+        best = indices(counts[u], sums[u], allowed[row], width, index)
         if len(noise):
-            chosen[u], _ = pick(up, best, noise[u])
+            chosen[u], _ = pick(index, best, noise[u])
         else:
-            spread(up, best, 1.0, odds[u])
+            spread(index, best, 1.0, odds[u])
     return chosen
