@@ -8,16 +8,8 @@ from tests.policies.cases import Problems, random_problems
 
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
-from lobandits.policies import (
-    MTS,
-    POLICIES,
-    UCB,
-    Agent,
-    Policy,
-    RelativeLobTS,
-    make_policy,
-    storage,
-)
+from lobandits.policies import MTS, POLICIES, UCB, Agent, Policy, RelativeLobTS, make_policy
+from lobandits.policies.agent import _plain
 
 ARMS = ("tea", "coffee", "milk", "water")
 MEANS = dict(zip(ARMS, (0.2, 0.9, 0.4, 0.1), strict=True))
@@ -93,7 +85,7 @@ def test_files_are_strict_json_with_one_line_per_field(tmp_path: Path) -> None:
 
 
 def test_numbers_that_json_lacks_are_kept() -> None:
-    plain = storage._plain({"a": np.array([[1.0, np.inf], [-np.inf, np.nan]])})
+    plain = _plain({"a": np.array([[1.0, np.inf], [-np.inf, np.nan]])})
     text = json.dumps(plain, allow_nan=False)
     back = np.asarray(json.loads(text)["a"], np.float64)
     np.testing.assert_equal(back, [[1.0, np.inf], [-np.inf, np.nan]])
@@ -170,7 +162,7 @@ def test_an_agent_needs_a_policy_of_rewards(policy: Any) -> None:
 
 def random_state(bits: np.random.BitGenerator) -> dict[str, Any]:
     """Return a generator's state as it stands in a file."""
-    state: dict[str, Any] = storage._plain(bits.state)
+    state: dict[str, Any] = _plain(bits.state)
     return state
 
 

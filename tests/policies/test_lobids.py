@@ -6,9 +6,11 @@ from tests.policies.cases import assert_same_game, constant, gaussian, random_pr
 from tests.policies.reference_ids import LobIDSTwin, two_arms
 from tests.projection.cases import KINDS
 
-import lobandits.policies.bounded_policy as module
+import lobandits.policies.bounded as module
+from lobandits._checks import FloatArray
 from lobandits.orders import LatentOrders, PartialOrder, UserOrders
 from lobandits.policies import LobIDS
+from lobandits.policies.lobids import mix_two_arms
 
 MEANS = np.random.default_rng(5).normal(size=(3, 5))
 DAGS = LatentOrders.from_relations(
@@ -154,3 +156,51 @@ def test_scale_and_shift_change_nothing() -> None:
         odds.append(policy.probabilities(state))
     np.testing.assert_allclose(odds[1], odds[0], atol=1e-6)
     np.testing.assert_allclose(odds[2], odds[0], atol=1e-5)
+
+
+amounts = st.one_of(st.just(0.0), st.floats(1e-6, 10), st.sampled_from([0.5, 1.0]))
+arms = st.lists(st.tuples(amounts, amounts), min_size=1, max_size=6)
+
+
+def mixture(regret: FloatArray, information: FloatArray) -> FloatArray:
+    out = np.empty(len(regret))
+    mix_two_arms(regret, information, out)
+    return out
+
+
+def ratio(chances: FloatArray, regret: FloatArray, information: FloatArray) -> float:
+    cost, gain = chances @ regret, chances @ information
+    return float(cost**2 / gain) if gain else float(cost > 0) * np.inf
+
+
+@pytest.mark.plain
+@given(arms)
+def test_no_other_mixture_has_a_lower_ratio(pairs: list[tuple[float, float]]) -> None:
+    regret, information = np.array(pairs).T.copy()
+    chances = mixture(regret, information)
+    assert chances.min() >= 0
+    np.testing.assert_allclose(chances.sum(), 1, rtol=1e-12)
+    if regret.min() == 0:
+        assert chances @ regret <= 1e-8 * regret.max()
+    elif information.max() > 0:
+        twin = np.array(two_arms(regret, information))
+        mine = ratio(chances, regret, information)
+        assert mine <= ratio(twin, regret, information) * (1 + 1e-6)
+        for other in np.random.default_rng(0).dirichlet(np.full(len(regret), 0.3), 50):
+            assert mine <= ratio(other, regret, information) * (1 + 1e-6)
+
+
+@pytest.mark.plain
+def test_equal_arms_share() -> None:
+    regret, information = np.array([1.0, 1.0, 5.0]), np.array([0.5, 0.5, 0.6])
+    np.testing.assert_allclose(mixture(regret, information), [0.5, 0.5, 0.0])
+    nothing = np.zeros(3)
+    np.testing.assert_allclose(mixture(regret, nothing), [0.5, 0.5, 0.0])
+    np.testing.assert_allclose(mixture(nothing, nothing), [1 / 3] * 3)
+
+
+@pytest.mark.plain
+def test_a_share_for_the_arm_that_tells_most() -> None:
+    regret, information = np.array([0.2, 1.0]), np.array([0.01, 1.0])
+    p = 0.2 / 0.8 - 2 * 0.01 / 0.99
+    np.testing.assert_allclose(mixture(regret, information), [1 - p, p])

@@ -2,7 +2,6 @@
 
 from lobandits.policies.agent import Agent
 from lobandits.policies.base import Policy
-from lobandits.policies.duels import DuelState, duels_from_rewards
 from lobandits.policies.explain import Details, Explanation
 from lobandits.policies.families import MeansPolicy, OrderPolicy
 from lobandits.policies.lobids import LobIDS
@@ -12,7 +11,7 @@ from lobandits.policies.lobucb import LobUCB, LobUCBState
 from lobandits.policies.mts import MTS
 from lobandits.policies.mucb import MUCB, MUCBState
 from lobandits.policies.registry import POLICIES, make_policy, policy_from_dict
-from lobandits.policies.relative import RelativeLobTS
+from lobandits.policies.relative import DuelState, RelativeLobTS, duels_from_rewards
 from lobandits.policies.state import State
 from lobandits.policies.toparms import TopArmsUCB
 from lobandits.policies.ts import TS

@@ -1,17 +1,27 @@
 """Agent: one user, arm names in and out, saved and loaded with its random numbers."""
 
+import json
 import math
 import os
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from lobandits._checks import generator
+from lobandits._checks import generator, one_of
+from lobandits._files import read_json, write_text
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_index
-from lobandits.policies import storage
 from lobandits.policies.base import Policy
 from lobandits.policies.explain import Explanation
-from lobandits.policies.rewards import LARGEST
+from lobandits.policies.registry import policy_from_dict
+from lobandits.policies.state import LARGEST, State
+
+FORMAT = "lobandits.agent"
+VERSION = 1
+FIELDS = ("format", "version", "policy", "state", "random")
+GENERATORS = ("PCG64", "PCG64DXSM", "Philox", "SFC64", "MT19937")
+POSITIONS = {"buffer_pos": 4, "pos": 624}  # in the buffers of Philox and MT19937, at most
 
 
 class Agent:
@@ -89,18 +99,72 @@ class Agent:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the agent to a JSON file; a crash leaves the old file or the new one."""
-        storage.write(path, self.policy, self.state, self.rng)
+        random = self.rng.bit_generator.state
+        parts = (FORMAT, VERSION, self.policy.to_dict(), self.state.to_dict(), random)
+        lines = [
+            f'  "{field}": {json.dumps(_plain(part), ensure_ascii=False)}'
+            for field, part in zip(FIELDS, parts, strict=True)
+        ]
+        write_text(path, "{\n" + ",\n".join(lines) + "\n}\n")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Agent":
-        """Return the agent saved in a file; it continues with the choices it would have made.
-
-        Raises
-        ------
-        LobInputError
-            If the file cannot be read; the message names the file and the field.
-        """
-        policy, state, rng = storage.read(path)
+        """Return the agent saved in a file; it continues with the choices it would have made."""
+        policy, state, rng = _read(path)
         agent = cls(policy, rng)
         agent.state = state
         return agent
+
+
+def _read(path: str | os.PathLike[str]) -> tuple[Policy, State, np.random.Generator]:
+    """Return a saved agent's parts, or name the file and the field that is wrong."""
+    data = read_json(path)
+    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+        raise LobInputError(f"{path} is no saved agent: it lacks the format {FORMAT!r}")
+    missing = [field for field in FIELDS if field not in data]
+    if missing:
+        raise LobInputError(f"{path}: the field {missing[0]!r} is missing")
+    if data["version"] != VERSION:
+        raise LobInputError(
+            f"{path}: version is {data['version']!r}, but this lobandits reads version {VERSION}"
+        )
+    field = "policy"
+    try:
+        policy = policy_from_dict(data["policy"])
+        field = "state"
+        state = policy.restore(data["state"])
+        if state.n_users != 1:
+            raise LobInputError(f"an agent is one user, got {state.n_users}")
+        field = "random"
+        return policy, state, _generator(data["random"])
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
+        raise LobInputError(f"{path}: the field {field!r} is wrong: {error}") from error
+
+
+def _generator(state: Mapping[str, Any]) -> np.random.Generator:
+    kind = one_of("generator", state["bit_generator"], GENERATORS)
+    bits: np.random.BitGenerator = getattr(np.random, kind)()
+    bits.state = _arrays(state)
+    known = {**bits.state, **bits.state["state"]}
+    for name, most in POSITIONS.items():  # NumPy does not check these, and reads what is there
+        if not 0 <= known.get(name, 0) <= most:
+            raise LobInputError(f"{name} is {known[name]}; it must lie between 0 and {most}")
+    return np.random.Generator(bits)
+
+
+def _arrays(value: Any) -> Any:
+    """Turn the lists inside a generator's state back into arrays."""
+    if isinstance(value, Mapping):
+        return {key: _arrays(inside) for key, inside in value.items()}
+    return np.array(value, np.uint64) if isinstance(value, list) else value
+
+
+def _plain(value: Any) -> Any:
+    """Turn arrays into lists, and numbers that JSON lacks (inf, nan) into text."""
+    if isinstance(value, Mapping):
+        return {key: _plain(inside) for key, inside in value.items()}
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(inside) for inside in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

@@ -12,21 +12,28 @@ for arm a with n plays and mean y before, minimising over each arm alone leaves 
     bound += n j / (n + j) ((r - x_a)^2 - (r - y)^2),   x_a += j / (n + j) (r - x_a).
 
 That costs O(1) per item and reward, and is exact while the arm is pooled with no other and keeps
-its place in the item's order.
-An item whose bound exceeds what its arm has already is not projected.
+its place. An item whose bound exceeds what its arm has already is not projected.
 """
 
-from typing import NamedTuple
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits._jit import lean
 from lobandits.orders import OrderTables
+from lobandits.policies.families import OrderPolicy
+from lobandits.policies.sampling import draw_arms
+from lobandits.policies.state import CACHE, State, no_rewards
+from lobandits.projection import projection_losses
 from lobandits.projection.kernels import fit_one
 from lobandits.projection.pooling import Scratch, make_scratch
 
 SLACK = 1e-9  # a bound may be wrong by rounding, relative to the losses and to sigma^2
+CACHE_LIMIT = 2**26  # numbers kept as bounds (512 MB); above that every state is projected
 
 
 class Items(NamedTuple):
@@ -42,8 +49,8 @@ class Bounds(NamedTuple):
 
     bound: FloatArray  # (n_users, n_items)
     fit: FloatArray  # (n_users, n_items, k): x above
-    counts: IntArray  # (n_users, k): the plays that the bounds cover
-    sums: FloatArray  # (n_users, k): their rewards
+    seen_counts: IntArray  # (n_users, k): the plays that the bounds cover
+    seen_sums: FloatArray  # (n_users, k): their rewards
 
 
 class Tracker(NamedTuple):
@@ -66,8 +73,77 @@ class Room(NamedTuple):
     flow: FloatArray
 
 
+@dataclass(eq=False, repr=False)
+class BoundedState(State):
+    """Rewards, and bounds that save projections: see `Bounds` and `Tracker`."""
+
+    known: IntArray = field(metadata=CACHE)
+    bound: FloatArray = field(metadata=CACHE)
+    fit: FloatArray = field(metadata=CACHE)
+    seen_counts: IntArray = field(metadata=CACHE)
+    seen_sums: FloatArray = field(metadata=CACHE)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BoundedPolicy(OrderPolicy):
+    """A policy that weighs the arms by the losses of projections, and draws one by its weight."""
+
+    state_type: ClassVar[type[State]] = BoundedState
+
+    def new_state(self, n_users: int) -> BoundedState:
+        """Return the state of users without rewards."""
+        return BoundedState(**no_rewards(n_users, self.n_arms), **self._no_bounds(n_users))
+
+    def decide(self, state: State, noise: FloatArray) -> IntArray:
+        """Return an arm for each user, drawn by the weights."""
+        return draw_arms(self._weights(state), noise)
+
+    def propensities(self, state: State) -> FloatArray:
+        """Return the weights, made to sum to one."""
+        weights = self._weights(state)
+        odds: FloatArray = weights / weights.sum(axis=1, keepdims=True)
+        return odds
+
+    @abstractmethod
+    def _weights(self, state: State) -> FloatArray:
+        """Return the weights of all users' arms; bring the state's bounds up to date."""
+
+    @cached_property
+    def _items_of_orders(self) -> Items:
+        return make_items(self.orders.tables)
+
+    @property
+    def _n_items(self) -> int:
+        return int(self._items_of_orders.state.shape[1])
+
+    def _no_bounds(self, n_users: int) -> dict[str, Any]:
+        """Return the fields of `BoundedState` for users without rewards."""
+        fits = n_users * self._n_items * self.n_arms <= CACHE_LIMIT
+        bounds = make_bounds(n_users, self.n_arms, self._n_items if fits else 0)
+        return {"known": np.zeros(n_users, np.int64), **bounds._asdict()}
+
+    def _tracker(self, state: BoundedState) -> Tracker:
+        """Return the state's bounds, or room for those of one user where none are kept."""
+        kept = state.bound.shape[1] >= self._n_items
+        if kept:
+            bounds = Bounds(state.bound, state.fit, state.seen_counts, state.seen_sums)
+        else:
+            bounds = make_bounds(1, self.n_arms, self._n_items)
+        return Tracker(self._items_of_orders, bounds, kept, state.known, self._keys)
+
+    def _losses(self, state: State) -> FloatArray:
+        """Return every loss of the one user in ``state``, (n_states, n_arms)."""
+        losses = projection_losses(np.nan_to_num(state.means), state.counts, self.orders)
+        return losses.reshape(-1, self.n_arms)
+
+    def _fit_of_states(self, losses: FloatArray) -> dict[str, FloatArray]:
+        """Return how well each state explains the rewards, as columns."""
+        loss = losses.min(axis=1)
+        return {"loss": loss, "log-likelihood": (loss.min() - loss) / (2 * self.sigma**2)}
+
+
 def make_items(tables: OrderTables) -> Items:
-    """Return the items of all orders; a user with fewer than others has unused ones last."""
+    """Return the items of all orders; users with fewer than others have unused ones last."""
     maximal = tables.maximal.transpose(0, 2, 1)
     per_arm = maximal.sum(axis=2)
     first = np.concatenate([np.zeros((len(maximal), 1), np.int64), per_arm.cumsum(axis=1)], axis=1)
@@ -82,12 +158,8 @@ def make_items(tables: OrderTables) -> Items:
 
 def make_bounds(n_users: int, k: int, n_items: int) -> Bounds:
     """Return the bounds of users without rewards."""
-    return Bounds(
-        bound=np.zeros((n_users, n_items)),
-        fit=np.zeros((n_users, n_items, k)),
-        counts=np.zeros((n_users, k), np.int64),
-        sums=np.zeros((n_users, k)),
-    )
+    bound, fit = np.zeros((n_users, n_items)), np.zeros((n_users, n_items, k))
+    return Bounds(bound, fit, np.zeros((n_users, k), np.int64), np.zeros((n_users, k)))
 
 
 def make_room(k: int, n_items: int) -> Room:
@@ -101,9 +173,9 @@ def forget(slot: int, b: Bounds) -> None:
     """Start a user's bounds again: no reward covered, and 0 is a bound of every loss."""
     for i in range(b.bound.shape[1]):
         b.bound[slot, i] = 0.0
-    for a in range(b.counts.shape[1]):
-        b.counts[slot, a] = 0
-        b.sums[slot, a] = 0.0
+    for a in range(b.seen_counts.shape[1]):
+        b.seen_counts[slot, a] = 0
+        b.seen_sums[slot, a] = 0.0
 
 
 @lean
@@ -111,36 +183,33 @@ def catch_up(counts: IntArray, sums: FloatArray, u: int, b: Bounds) -> None:
     """Carry the bounds of user ``u`` over to the rewards that came since; O(items) per arm."""
     k = counts.shape[1]
     for a in range(k):
-        before, after = b.counts[u, a], counts[u, a]
-        if after == before and sums[u, a] == b.sums[u, a]:
+        before, after = b.seen_counts[u, a], counts[u, a]
+        if after == before and sums[u, a] == b.seen_sums[u, a]:
             continue
         if after <= before:  # not more rewards but other ones: start again
             forget(u, b)
             catch_up(counts, sums, u, b)
             return
         j = after - before
-        new = (sums[u, a] - b.sums[u, a]) / j
+        new = (sums[u, a] - b.seen_sums[u, a]) / j
         if before == 0:
             for i in range(b.bound.shape[1]):
                 b.fit[u, i, a] = new
         else:
-            old = b.sums[u, a] / before
+            old = b.seen_sums[u, a] / before
             step = j / after
             scale = before * step
             for i in range(b.bound.shape[1]):
                 x = b.fit[u, i, a]
                 b.bound[u, i] += scale * ((old - x) * (2.0 * new - x - old))
                 b.fit[u, i, a] = x + step * (new - x)
-        b.counts[u, a] = after
-        b.sums[u, a] = sums[u, a]
+        b.seen_counts[u, a] = after
+        b.seen_sums[u, a] = sums[u, a]
 
 
 @lean
 def refresh(counts: IntArray, sums: FloatArray, u: int, tracker: Tracker) -> int:
-    """Bring the bounds of user ``u`` up to date and return their row.
-
-    Bounds that are not kept, or that other orders left, start again from 0.
-    """
+    """Bring the bounds of user ``u`` up to date; return their row. Other orders start again."""
     key = tracker.keys[u if tracker.keys.shape[0] > 1 else 0]
     slot = u if tracker.kept else 0
     if tracker.known[u] != key or not tracker.kept:
@@ -204,8 +273,8 @@ def losses_on_top(
 ) -> float:
     """Write L(a), inf if no item has arm a on top or it exceeds the least by ``reach``.
 
-    Return the least. ``slot`` is the user's row in the bounds. Of each arm's items, the one
-    with the lowest bound is projected first, the others only if their bounds are lower.
+    Return the least. Of each arm's items, the one with the lowest bound is projected first, the
+    others only if their bounds are lower. ``slot`` is the user's row in the bounds.
     """
     row = read_user(counts, sums, u, items, r)
     k = len(out)
@@ -222,29 +291,4 @@ def losses_on_top(
                 best = min(best, project_item(i, t, items, row, slot, b, r))
         out[a] = best
         least = min(least, best)
-    return least
-
-
-@lean
-def losses_of_items(
-    counts: IntArray,
-    sums: FloatArray,
-    u: int,
-    slot: int,
-    t: OrderTables,
-    items: Items,
-    reach: float,
-    b: Bounds,
-    r: Room,
-) -> float:
-    """Project every item whose loss exceeds the least by at most ``reach``; return the least.
-
-    ``b.bound`` is then exact where ``r.projected``; the others are further from the least.
-    """
-    row = read_user(counts, sums, u, items, r)
-    n_items = items.first[row, counts.shape[1]]
-    least = project_item(lowest(slot, 0, n_items, b), t, items, row, slot, b, r)
-    for i in range(n_items):
-        if b.bound[slot, i] <= least + reach:
-            least = min(least, project_item(i, t, items, row, slot, b, r))
     return least

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class Details(NamedTuple):
-    """What one policy adds to an explanation: columns per arm and per state, and notes."""
+    """What one policy adds to an `Explanation`: columns per arm and per state, and notes."""
 
     arms: Mapping[str, NDArray[Any]] = {}
     states: Mapping[str, NDArray[Any]] = {}
@@ -25,7 +25,7 @@ class Explanation:
     title : str
         The policy and the user.
     arms, states : list of dict
-        One row per arm, one per state (empty where a policy has no states).
+        One row per arm, one per state if the policy has states.
     notes : list of str
         What a person should know beyond the tables.
     """
@@ -41,26 +41,20 @@ class Explanation:
 
 
 def rows(**columns: Sequence[Any] | NDArray[Any]) -> list[dict[str, Any]]:
-    """Return columns of equal length as a list of rows of plain Python values."""
+    """Return columns of equal length as rows of plain Python values."""
     plain = {n: c.tolist() if isinstance(c, np.ndarray) else list(c) for n, c in columns.items()}
     return [dict(zip(plain, values, strict=True)) for values in zip(*plain.values(), strict=True)]
 
 
 def _table(table: list[dict[str, Any]]) -> str:
     """Return rows as aligned text: words to the left, numbers to the right."""
-    if not table:
-        return ""
-    cells = [list(table[0])] + [[_cell(value) for value in row.values()] for row in table]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    words = [isinstance(value, str) for value in table[0].values()]
-    lines = (
-        "  ".join(
-            cell.ljust(width) if word else cell.rjust(width)
-            for cell, width, word in zip(line, widths, words, strict=True)
-        ).rstrip()
-        for line in cells
-    )
-    return "\n".join(lines)
+    columns = []
+    for name in table[0] if table else ():
+        values = [row[name] for row in table]
+        cells = [name, *map(_cell, values)]
+        align = str.ljust if isinstance(values[0], str) else str.rjust
+        columns.append([align(cell, max(map(len, cells))) for cell in cells])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
 
 
 def _cell(value: Any) -> str:

@@ -1,37 +1,59 @@
 """What families of policies share: known orders, or known means, of the latent states."""
 
+from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Self
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, finite_array, read_only
+from lobandits._checks import BoolArray, FloatArray, IntArray, finite_array, positive, read_only
 from lobandits._jit import lean
 from lobandits.errors import LobInputError
 from lobandits.orders import DAG, LatentOrders, OrderTables, UserOrders
 from lobandits.orders.arms import Arm, arm_indices, arm_names
-from lobandits.policies.base import Policy
-from lobandits.policies.rewards import checked_spread, user_indices
-from lobandits.policies.value import Value
+from lobandits.policies.base import Policy, S, Value
+from lobandits.policies.state import State, user_indices
 
+LEAST_SPREAD, LARGEST_SPREAD = 1e-50, 1e50
 FNV = 0x100000001B3
-Own = TypeVar("Own", bound="Ordered")
-M = TypeVar("M", bound="MeansPolicy")
+NO_ODDS = np.empty((0, 0))
+
+
+def checked_spread(name: str, value: float) -> float:
+    """Return a standard deviation, or refuse one whose square is no sound number."""
+    number = positive(name, value)
+    if not LEAST_SPREAD <= number <= LARGEST_SPREAD:
+        raise LobInputError(
+            f"{name} must lie between {LEAST_SPREAD:g} and {LARGEST_SPREAD:g}, got {value!r}"
+        )
+    return number
+
+
+class OneKernelPolicy(Policy):
+    """A policy whose one kernel gives the arms or, without noise, the chances of all arms."""
+
+    def decide(self, state: State, noise: FloatArray) -> IntArray:
+        """Return one arm for each user from the random numbers of `draw`, unchecked."""
+        return self._play(state, noise, NO_ODDS)
+
+    def propensities(self, state: State) -> FloatArray:
+        """Return the distribution of `decide` over the random numbers of `draw`, unchecked."""
+        odds = np.zeros(state.counts.shape)
+        self._play(state, np.empty(0), odds)
+        return odds
+
+    @abstractmethod
+    def _play(self, state: State, noise: FloatArray, odds: FloatArray) -> IntArray:
+        """Return an arm for each user; if ``noise`` is empty, write the chances of all arms."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ordered(Value):
-    """A value that knows the orders of the states.
-
-    Parameters
-    ----------
-    orders
-        The orders of all states: shared by all users, or one set per user.
-    """
+class Ordered(Value[S]):
+    """A value that knows the orders of the states: shared by all users, or one set per user."""
 
     orders: LatentOrders | UserOrders = field(metadata={"decode": LatentOrders.from_dict})
     n_arms: int = field(init=False)
@@ -49,16 +71,15 @@ class Ordered(Value):
         """Number of users that have orders of their own; None if all share the orders."""
         return self.orders.n_users if isinstance(self.orders, UserOrders) else None
 
-    def take(self: Own, users: ArrayLike) -> Own:
+    def take(self, users: ArrayLike) -> Self:
         """Return the policy for some of its users; itself if all users share it."""
         if not isinstance(self.orders, UserOrders):
             return self
-        rows = user_indices(users, self.orders.n_users)
-        return type(self)(**dict(self._items()) | {"orders": self.orders.take(rows)})
+        return self._with(orders=self.orders.take(user_indices(users, self.orders.n_users)))
 
-    def only(self: Own, arms: Iterable[Arm]) -> Own:
+    def only(self, arms: Iterable[Arm]) -> Self:
         """Return the same policy for some of its arms: with the orders induced on them."""
-        return type(self)(**dict(self._items()) | {"orders": self.orders.only(arms)})
+        return self._with(orders=self.orders.only(arms))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data; orders per user only where there is one user."""
@@ -74,15 +95,15 @@ class Ordered(Value):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OrderPolicy(Ordered, Policy):
+class OrderPolicy(Ordered[State], Policy):
     """A policy that knows the orders of the states and the noise of rewards.
 
     Parameters
     ----------
     orders
-        The orders of all states: shared by all users, or one set per user.
+        Orders of the states: shared by all users, or one set per user.
     sigma
-        Standard deviation of rewards, the confidence parameter c of the paper.
+        Standard deviation of rewards, the paper's c.
     """
 
     sigma: float
@@ -111,7 +132,7 @@ class MeansPolicy(Policy):
     Parameters
     ----------
     state_means
-        Means of the arms in each state: (n_states, n_arms), shared by all users, or
+        Means of the arms, (n_states, n_arms), shared by all users, or
         (n_users, n_states, n_arms).
     sigma
         Standard deviation of rewards.
@@ -145,19 +166,17 @@ class MeansPolicy(Policy):
         """Number of users that have means of their own; None if all share the means."""
         return len(self.state_means) if self.state_means.ndim == 3 else None
 
-    def take(self: M, users: ArrayLike) -> M:
+    def take(self, users: ArrayLike) -> Self:
         """Return the policy for some of its users; itself if all users share it."""
         if self.n_users is None:
             return self
-        means = self.state_means[user_indices(users, self.n_users)]
-        return type(self)(**dict(self._items()) | {"state_means": means})
+        return self._with(state_means=self.state_means[user_indices(users, self.n_users)])
 
-    def only(self: M, arms: Iterable[Arm]) -> M:
+    def only(self, arms: Iterable[Arm]) -> Self:
         """Return the same policy for some of its arms: with their means alone."""
         some = arm_indices(self.arms, arms)
         names = tuple(self.arms[a] for a in some)
-        means = self.state_means[..., some]
-        return type(self)(**dict(self._items()) | {"state_means": means, "arms": names})
+        return self._with(state_means=self.state_means[..., some], arms=names)
 
     @cached_property
     def _tables(self) -> FloatArray:

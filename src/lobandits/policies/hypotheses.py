@@ -1,39 +1,32 @@
-r"""Steps 1 to 4 of LobIDS: hypotheses, their weights, and their means.
+"""The hypotheses of LobIDS: their weights, and the means under each.
 
-A hypothesis h is an item of :mod:`lobandits.policies.bounded`: a state with one of its maximal arms
-on top. Its weight with the slope beta is
-
-.. math:: p(h, \beta) \propto e^{-L_h / (2 \sigma^2)} \,
-    \mathrm{ev}(h, \beta) / |\mathrm{Max}(s_h)|,
-
-mixed with a floor on all hypotheses that are at most log t of log-likelihood below the best.
+A hypothesis is an item of `bounded`: a state with one of its maximal arms on top.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from lobandits._checks import FloatArray
 from lobandits._jit import lean
-from lobandits.orders import OrderTables
-from lobandits.policies.bounded import Bounds, Items, Room, make_room
-from lobandits.policies.conditional import put_in_order, raise_above
-from lobandits.policies.directed import Split, add_hypothesis, make_split
-from lobandits.policies.positions import place_arms
+from lobandits.orders import DAG, OrderTables
+from lobandits.policies.bounded import Room, Tracker, make_room
 from lobandits.policies.working import (
     N_SLOPES,
     Working,
     log_evidence,
     make_working,
+    place_arms,
     posterior_of_groups,
     recall_sums,
     shrink,
     sum_groups,
 )
+from lobandits.projection.kernels import fit_one
 
-DROP = 40.0  # of log-likelihood below the best, beyond which a hypothesis is dropped
-FLOOR = 0.2  # the largest share of the floor, which is FLOOR_ROUNDS / t later on
-FLOOR_ROUNDS = 3.0
+DROP = 40.0  # of log-likelihood below the best: hypotheses beyond are dropped
+FLOOR, FLOOR_ROUNDS = 0.2, 3.0  # hypotheses near the best share min(FLOOR, FLOOR_ROUNDS / t)
 CUT = 1e-2  # of the floor's share for one hypothesis: lighter slopes are left out
 LIGHTEST = -30.0  # log-weight of a slope, relative to the hypothesis's best
 
@@ -41,6 +34,8 @@ LIGHTEST = -30.0  # log-weight of a slope, relative to the hypothesis's best
 class Case(NamedTuple):
     """One user in one round."""
 
+    tables: OrderTables
+    tracker: Tracker
     row: int  # of the user's orders
     slot: int  # the row of the user's bounds
     n_items: int
@@ -49,6 +44,17 @@ class Case(NamedTuple):
     low: float  # the lowest average
     unit: float  # the range of the averages plus sigma
     now: float  # t, one more than the plays
+
+
+class Split(NamedTuple):
+    """What is known of the arms, by the arm that is on top."""
+
+    mass: FloatArray  # (k,): the weight of each arm on top
+    centre: FloatArray  # (k, k): [top, arm], the arm's mean given the top
+    within: FloatArray  # (k,): the sum of p times (variance and squared distance from centre)
+    mean: FloatArray  # (k,)
+    regret: FloatArray  # (k,): Delta
+    information: FloatArray  # (k,): I
 
 
 class Desk(NamedTuple):
@@ -68,6 +74,12 @@ class Desk(NamedTuple):
     inverse: FloatArray  # (k,)
 
 
+def make_split(k: int) -> Split:
+    """Allocate the memory for ``k`` arms."""
+    rows = [np.empty(k) for _ in range(5)]
+    return Split(rows[0], np.empty((k, k)), *rows[1:])
+
+
 def make_desk(k: int, n_items: int) -> Desk:
     """Allocate the working memory for ``k`` arms and ``n_items`` hypotheses."""
     by_arm = [np.empty(k) for _ in range(4)]
@@ -77,28 +89,28 @@ def make_desk(k: int, n_items: int) -> Desk:
 
 
 @lean
-def read_hypothesis(
-    i: int, t: OrderTables, items: Items, b: Bounds, case: Case, plays: FloatArray, w: Working
-) -> int:
+def read_hypothesis(i: int, case: Case, desk: Desk) -> int:
     """Write the fit and the positions of hypothesis i; return how many groups it has."""
-    for a in range(plays.shape[0]):
+    w = desk.working
+    for a in range(w.fit.shape[0]):
         w.fit[a] = 0.0
-        if plays[a] > 0.0:
-            w.fit[a] = (b.fit[case.slot, i, a] - case.low) / case.unit
-    return place_arms(t, case.row, items.state[case.row, i], w.z, w.group, w.below)
+        if desk.room.weight[a] > 0.0:
+            w.fit[a] = (case.tracker.bounds.fit[case.slot, i, a] - case.low) / case.unit
+    state = case.tracker.items.state[case.row, i]
+    return place_arms(case.tables, case.row, state, w.z, w.group, w.below)
 
 
 @lean
-def weigh_hypotheses(t: OrderTables, items: Items, b: Bounds, case: Case, desk: Desk) -> None:
+def weigh_hypotheses(case: Case, desk: Desk) -> None:
     """Write each hypothesis's weights relative to its best slope, and that one's log-weight."""
-    w, plays = desk.working, desk.room.weight
+    t, w, plays = case.tracker, desk.working, desk.room.weight
     for i in range(case.n_items):
-        gap = (b.bound[case.slot, i] - case.least) / case.scale
+        gap = (t.bounds.bound[case.slot, i] - case.least) / case.scale
         if not desk.room.projected[i] or gap > DROP:
             desk.gap[i] = np.inf
             desk.peak[i] = -np.inf
             continue
-        n_groups = read_hypothesis(i, t, items, b, case, plays, w)
+        n_groups = read_hypothesis(i, case, desk)
         sum_groups(plays, n_groups, w)
         best = log_evidence(n_groups, w, desk.weight[i])
         for j in range(N_SLOPES):
@@ -107,7 +119,7 @@ def weigh_hypotheses(t: OrderTables, items: Items, b: Bounds, case: Case, desk: 
             desk.weight[i, j] = np.exp(log) if log > LIGHTEST else 0.0
         tops = 0.0
         for a in range(plays.shape[0]):
-            tops += t.maximal[case.row, items.state[case.row, i], a]
+            tops += case.tables.maximal[case.row, t.items.state[case.row, i], a]
         desk.gap[i] = gap
         desk.peak[i] = best - gap - np.log(tops)
 
@@ -144,36 +156,115 @@ def sum_of(values: FloatArray) -> float:
 
 
 @lean
-def add_hypotheses(
-    cut: float, t: OrderTables, items: Items, b: Bounds, case: Case, desk: Desk
-) -> None:
+def add_hypotheses(cut: float, case: Case, desk: Desk) -> None:
     """Add the means of every hypothesis under every slope that is no lighter than ``cut``."""
-    w, plays = desk.working, desk.room.weight
+    t, w = case.tracker, desk.working
     for i in range(case.n_items):
         if desk.share[i] < cut:
             continue
-        n_groups = read_hypothesis(i, t, items, b, case, plays, w)
+        n_groups = read_hypothesis(i, case, desk)
         if n_groups == 1:
             recall_sums(desk.first[i], w)
         else:
-            sum_groups(plays, n_groups, w)
-        state, top = items.state[case.row, i], items.arm[case.row, i]
+            sum_groups(desk.room.weight, n_groups, w)
+        state, top = t.items.state[case.row, i], t.items.arm[case.row, i]
         for j in range(N_SLOPES):
             p = desk.share[i] * desk.weight[i, j]
             if p >= cut:
                 posterior_of_groups(n_groups, j, w)
                 shrink(j, w, desk.mean, desk.variance)
-                put_in_order(
-                    desk.mean,
-                    desk.variance,
-                    t,
-                    case.row,
-                    state,
-                    top,
-                    desk.inverse,
-                    desk.ordered,
-                    desk.room.scratch,
-                    desk.room.flow,
-                )
+                put_in_order(case.tables, case.row, state, top, desk)
                 raise_above(desk.ordered, top, desk.variance[top])
                 add_hypothesis(p, top, desk.ordered, desk.variance, desk.split)
+
+
+@lean
+def put_in_order(t: OrderTables, row: int, state: int, top: int, desk: Desk) -> None:
+    """Project the means on the order with ``top`` above all, weighted by 1 / variance."""
+    if keeps_order(desk.mean, t, row, state, top):
+        for a in range(desk.mean.shape[0]):
+            desk.ordered[a] = desk.mean[a]
+        return
+    for a in range(desk.mean.shape[0]):
+        desk.inverse[a] = 1.0 / desk.variance[a]
+    room = desk.room
+    fit_one(desk.mean, desk.inverse, t, row, state, top, desk.ordered, room.scratch, room.flow)
+
+
+@lean
+def keeps_order(mean: FloatArray, t: OrderTables, row: int, state: int, top: int) -> bool:
+    """Tell whether the means keep the order with ``top`` above all; False for any DAG."""
+    if t.kind[row, state] == DAG:
+        return False
+    kept = True
+    for a in range(mean.shape[0]):
+        upper = t.parent[row, state, a]
+        kept &= mean[a] <= mean[upper if upper >= 0 else top]
+    return kept
+
+
+@lean
+def raise_above(mean: FloatArray, top: int, variance: float) -> None:
+    """Replace the mean m of ``top`` by E[X | X > M], X ~ N(m, variance), M the best other mean.
+
+    That is M + sd (x + phi(x) / Phi(x)) with x = (m - M) / sd.
+    """
+    best = -np.inf
+    for a in range(mean.shape[0]):
+        if a != top:
+            best = max(best, mean[a])
+    if best == -np.inf:
+        return
+    sd = math.sqrt(variance)
+    x = (mean[top] - best) / sd
+    density = math.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi)
+    mean[top] = best + sd * (x + density / (0.5 * math.erfc(-x / math.sqrt(2.0))))
+
+
+@lean
+def clear(s: Split) -> None:
+    """Forget all hypotheses."""
+    for a in range(s.mass.shape[0]):
+        s.mass[a] = 0.0
+        s.within[a] = 0.0
+
+
+@lean
+def add_hypothesis(p: float, top: int, mean: FloatArray, variance: FloatArray, s: Split) -> None:
+    """Add a hypothesis of weight ``p``; Welford's update keeps centres and squares precise."""
+    k = mean.shape[0]
+    centre = s.centre[top]
+    if s.mass[top] == 0.0:
+        for a in range(k):
+            centre[a] = mean[a]
+    s.mass[top] += p
+    share = p / s.mass[top]
+    for a in range(k):
+        before = mean[a] - centre[a]
+        centre[a] += share * before
+        s.within[a] += p * (before * (mean[a] - centre[a]) + variance[a])
+
+
+@lean
+def conclude(noise: float, s: Split) -> None:
+    """Turn the sums into Delta and I, and masses into chances; ``noise`` is sigma^2. O(k^2).
+
+    An arm that is on top in every hypothesis has a regret of exactly 0.
+    """
+    k = s.mass.shape[0]
+    total = 0.0
+    for a in range(k):
+        total += s.mass[a]
+        s.mean[a] = s.regret[a] = s.information[a] = 0.0
+    for top in range(k):
+        s.mass[top] /= total
+        if s.mass[top] > 0.0:
+            for a in range(k):
+                s.mean[a] += s.mass[top] * s.centre[top, a]
+                s.regret[a] += s.mass[top] * (s.centre[top, top] - s.centre[top, a])
+    for top in range(k):
+        if s.mass[top] > 0.0:
+            for a in range(k):
+                s.information[a] += s.mass[top] * (s.centre[top, a] - s.mean[a]) ** 2
+    for a in range(k):
+        s.information[a] = 0.5 * np.log1p(s.information[a] / (noise + s.within[a] / total))

@@ -7,8 +7,15 @@ import numpy as np
 from lobandits._checks import FloatArray, IntArray
 from lobandits._jit import kernel, lean
 from lobandits.orders import OrderTables
-from lobandits.policies.bounded import Room, Tracker, losses_on_top, make_room, refresh
-from lobandits.policies.bounded_policy import BoundedPolicy, BoundedState
+from lobandits.policies.bounded import (
+    BoundedPolicy,
+    BoundedState,
+    Room,
+    Tracker,
+    losses_on_top,
+    make_room,
+    refresh,
+)
 from lobandits.policies.explain import Details
 from lobandits.policies.state import State
 
@@ -19,9 +26,7 @@ TIE = 1e-9  # indices this close, relative to the losses behind them, are equal 
 class LobIMED(BoundedPolicy):
     r"""Play argmin over the arms on top of some state of :math:`D_a + \log N_a`.
 
-    .. math:: D_a = (L(a) - \min_b L(b)) / (2 \sigma^2), \quad
-        L(a) = \min_{s : a \in \mathrm{Max}(s)} \min_{\mu \in H_s \cap M_a}
-        \sum_b N_b (\mu_b - \hat\mu_b)^2
+    .. math:: D_a = (L(a) - \min_b L(b)) / (2 \sigma^2)
 
     The losses L are those of `LobTS`; the rule is indexed minimum empirical divergence (Honda and
     Takemura 2015). An arm never played counts log 0 as -1. Nothing is random but ties.
@@ -29,9 +34,9 @@ class LobIMED(BoundedPolicy):
     Parameters
     ----------
     orders
-        The orders of all states: shared by all users, or one set per user.
+        Orders of the states: shared by all users, or one set per user.
     sigma
-        Standard deviation of rewards, the confidence parameter c of the paper.
+        Standard deviation of rewards, the paper's c.
 
     Examples
     --------

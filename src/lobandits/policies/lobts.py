@@ -10,18 +10,23 @@ from lobandits._checks import FloatArray, IntArray, whole
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
 from lobandits.orders import OrderTables
-from lobandits.policies.bounded import Room, Tracker, losses_on_top, make_room, refresh
-from lobandits.policies.bounded_policy import BoundedPolicy, BoundedState
+from lobandits.policies.bounded import (
+    BoundedPolicy,
+    BoundedState,
+    Room,
+    Tracker,
+    losses_on_top,
+    make_room,
+    refresh,
+)
 from lobandits.policies.explain import Details
-from lobandits.policies.state import State, no_rewards
-
-CUT = 1e-12
-MEMORY = {"role": "memory", "empty": 0}
+from lobandits.policies.sampling import CUT
+from lobandits.policies.state import MEMORY, NEVER, State, no_rewards
 
 
 @dataclass(eq=False, repr=False)
 class LobTSState(BoundedState):
-    """Rewards, the weights since the last projection, and bounds that save projections.
+    """Rewards, bounds, and the weights since the last projection.
 
     Attributes
     ----------
@@ -29,15 +34,11 @@ class LobTSState(BoundedState):
         The arms' likelihoods, relative to the best, at the last projection.
     projected : int64 (n_users,)
         Plays at the last projection, -1 before the first.
-    known : int64 (n_users,)
-        Names the orders and sigma that all the rest was derived from.
-    bound, fit, seen_counts, seen_sums
-        See `lobandits.policies.bounded`.
     """
 
     known: IntArray = field(metadata=MEMORY)
     weights: FloatArray = field(metadata=MEMORY)
-    projected: IntArray = field(metadata={"role": "memory", "empty": -1})
+    projected: IntArray = field(metadata=NEVER)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,17 +50,16 @@ class LobTS(BoundedPolicy):
         \sum_b N_b (\mu_b - \hat\mu_b)^2
 
     An arm on top of no state has probability 0, and so has one below 1e-12 of the best. Orders
-    whose loss provably cannot matter are not projected; that changes no probability.
+    whose loss provably cannot matter are not projected.
 
     Parameters
     ----------
     orders
-        The orders of all states: shared by all users, or one set per user.
+        Orders of the states: shared by all users, or one set per user.
     sigma
-        Standard deviation of rewards, the confidence parameter c of the paper.
+        Standard deviation of rewards, the paper's c.
     project_every
         Plays between two projections (T_proj); in between the last probabilities are used.
-        The paper's algorithm projects every round: 1.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class LobTS(BoundedPolicy):
 
     @property
     def counts_suffice(self) -> bool:
-        """Whether every round projects, so that no weights must be remembered."""
+        """Whether every round projects."""
         return self.project_every == 1
 
     def new_state(self, n_users: int) -> LobTSState:
@@ -94,7 +94,7 @@ class LobTS(BoundedPolicy):
         )
 
     def restore(self, data: Mapping[str, ArrayLike]) -> State:
-        """Return the state whose `State.to_dict` is ``data``, after checking every array."""
+        """Return the state whose `to_dict` is ``data``, after checking every array."""
         state = super().restore(data)
         assert isinstance(state, LobTSState)
         state.projected[state.known != self._keys] = -1
@@ -148,9 +148,9 @@ def project_users(
     cut: float,
 ) -> None:
     """Bring up to date the weights of the users whose last projection is too long ago."""
-    n, k = counts.shape
+    items, bounds = tracker.items, tracker.bounds
     reach = -2.0 * variance * np.log(cut)
-    for u in range(n):
+    for u in range(len(counts)):
         plays = counts[u].sum()
         current = tracker.known[u] == tracker.keys[u if len(tracker.keys) > 1 else 0]
         if current and projected[u] >= 0 and plays - projected[u] < project_every:
@@ -159,8 +159,8 @@ def project_users(
         projected[u] = plays
         out = weights[u]
         least = losses_on_top(
-            counts, sums, u, slot, tables, tracker.items, reach, variance, tracker.bounds, room, out
+            counts, sums, u, slot, tables, items, reach, variance, bounds, room, out
         )
-        for a in range(k):
+        for a in range(len(out)):
             gap = out[a] - least
             out[a] = np.exp(-gap / (2.0 * variance)) if gap <= reach else 0.0

@@ -13,16 +13,15 @@ from lobandits._jit import kernel, lean
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.policies.explain import Details
-from lobandits.policies.families import OrderPolicy
+from lobandits.policies.families import OneKernelPolicy, OrderPolicy
 from lobandits.policies.sampling import pick, spread
-from lobandits.policies.state import SUM, State, no_rewards
+from lobandits.policies.state import MEMORY, NEVER, SUM, State, no_rewards
 
 Bits = NDArray[np.uint64]
-WORD_BYTES = 8
 
 
 class FeasibilityTables(NamedTuple):
-    """Orders as sets of states, 64 states to a word; u = 1 where all users share them."""
+    """Orders as sets of states, 64 to a word; u = 1 where all users share them."""
 
     above: Bits  # (u, k, k, words): the states in which arm a stands above arm b
     top: Bits  # (u, k, words): the states in which arm a is maximal
@@ -39,37 +38,35 @@ class LobUCBState(State):
         How many refreshes found no feasible state: the orders do not fit this user.
     active : uint8 (n_users, n_arms)
         1 for the arms in A_t.
-    refreshed : int64 (n_users,)
-        Plays at the last refresh, -1 before the first.
-    known : int64 (n_users,)
-        Names the orders and sigma of that refresh.
+    refreshed, known : int64 (n_users,)
+        Plays at the last refresh, -1 before the first; a hash of its orders and sigma.
     """
 
     infeasible: IntArray = field(metadata=SUM)
-    active: NDArray[np.uint8] = field(metadata={"role": "memory", "empty": 0})
-    refreshed: IntArray = field(metadata={"role": "memory", "empty": -1})
-    known: IntArray = field(metadata={"role": "memory", "empty": 0})
+    active: NDArray[np.uint8] = field(metadata=MEMORY)
+    refreshed: IntArray = field(metadata=NEVER)
+    known: IntArray = field(metadata=MEMORY)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LobUCB(OrderPolicy):
+class LobUCB(OneKernelPolicy, OrderPolicy):
     r"""Play argmax of :math:`U_a = \hat\mu_a + B_a` over the arms in :math:`A_t` (Algorithm 1).
 
     .. math:: B_a = \sigma \sqrt{4 \log t / N_a}, \quad A_t = \cup_{s \in S_t} \mathrm{Max}(s),
         \quad S_t = \{s : H_s \cap \prod_a [\hat\mu_a - B_a, \hat\mu_a + B_a] \neq \emptyset\}
 
     A state is feasible unless it puts some arm a above some b, directly or not, with
-    :math:`L_b > U_a`. If no state is feasible, the arms on top of any state are active, and
-    the state counts it: the misspecification alarm.
+    :math:`L_b > U_a`. If none is feasible, the arms on top of any state are active, and the
+    user's state counts it: the orders do not fit.
 
     Parameters
     ----------
     orders
-        The orders of all states: shared by all users, or one set per user.
+        Orders of the states: shared by all users, or one set per user.
     sigma
-        Standard deviation of rewards, the confidence parameter c of the paper.
+        Standard deviation of rewards, the paper's c.
     refresh_every
-        Plays between two refreshes of the active arms; 1 is the paper's algorithm.
+        Plays between two refreshes of the active arms.
     radius
         The 4 under the root.
 
@@ -97,7 +94,7 @@ class LobUCB(OrderPolicy):
 
     @property
     def counts_suffice(self) -> bool:
-        """Whether every round refreshes, so that no active arms must be remembered."""
+        """Whether every round refreshes the active arms."""
         return self.refresh_every == 1
 
     def new_state(self, n_users: int) -> LobUCBState:
@@ -111,7 +108,7 @@ class LobUCB(OrderPolicy):
         )
 
     def restore(self, data: Mapping[str, ArrayLike]) -> State:
-        """Return the state whose `State.to_dict` is ``data``, after checking every array."""
+        """Return the state whose `to_dict` is ``data``, after checking every array."""
         state = super().restore(data)
         assert isinstance(state, LobUCBState)
         state.refreshed[state.known != self._keys] = -1
@@ -137,24 +134,14 @@ class LobUCB(OrderPolicy):
             all=_pack(np.ones(maximal.shape[1], np.bool_)),
         )
 
-    def decide(self, state: State, noise: FloatArray) -> IntArray:
-        """Return each user's active arm of the largest upper bound."""
-        arms, _ = self._play(state, noise)
-        return arms
-
-    def propensities(self, state: State) -> FloatArray:
-        """Return equal chances for the active arms that share the largest upper bound."""
-        _, odds = self._play(state, np.empty(0))
-        return odds
-
     def details(self, state: State) -> Details:
         """Return the bounds and the active arms, and which states are feasible."""
-        self._play(state, np.empty(0))
+        self.propensities(state)
         assert isinstance(state, LobUCBState)
         low, up = np.empty(self.n_arms), np.empty(self.n_arms)
         bounds(state.counts[0], state.sums[0], self.radius * self.sigma**2, low, up)
         precedes = self.orders.precedes.reshape(-1, self.n_arms, self.n_arms)
-        broken = (precedes & (low[None, :] > up[:, None])).any(axis=(1, 2))
+        broken = (precedes & (low > up[:, None])).any(axis=(1, 2))
         never = int(state.infeasible[0])
         notes = [f"refreshes without a feasible state: {never}; the orders do not fit this user"]
         return Details(
@@ -163,7 +150,7 @@ class LobUCB(OrderPolicy):
             notes=notes if never else [],
         )
 
-    def _play(self, state: State, noise: FloatArray) -> tuple[IntArray, FloatArray]:
+    def _play(self, state: State, noise: FloatArray, odds: FloatArray) -> IntArray:
         assert isinstance(state, LobUCBState)
         return play(
             state.counts,
@@ -177,6 +164,7 @@ class LobUCB(OrderPolicy):
             self.refresh_every,
             self.radius * self.sigma**2,
             noise,
+            odds,
         )
 
 
@@ -189,9 +177,10 @@ def _packed_closures(orders: LatentOrders | UserOrders) -> Bits:
 def _pack(sets: NDArray[Any]) -> Bits:
     """Pack the last axis of booleans into 64-bit words."""
     packed = np.packbits(sets, axis=-1, bitorder="little")
-    padding = -packed.shape[-1] % WORD_BYTES
-    words = np.concatenate([packed, np.zeros((*packed.shape[:-1], padding), np.uint8)], axis=-1)
-    return read_only(np.ascontiguousarray(words).view(np.uint64))
+    n_bytes = packed.shape[-1]
+    words = np.zeros((*packed.shape[:-1], n_bytes + -n_bytes % 8), np.uint8)
+    words[..., :n_bytes] = packed
+    return read_only(words.view(np.uint64))
 
 
 @lean
@@ -223,8 +212,8 @@ def find_active(
 ) -> bool:
     """Mark the arms on top of a feasible state; tell whether there is such a state.
 
-    Each pair with L_b > U_a rules out the states that put a above b. Cost O(k^2), whatever
-    the number of states: they go 64 to a step.
+    Each pair with L_b > U_a rules out the states that put a above b. Cost O(k^2), as 64 states go
+    to a step.
     """
     k, words = sets.top.shape[1:]
     highest = -np.inf
@@ -262,11 +251,11 @@ def play(
     refresh_every: int,
     width: float,
     noise: FloatArray,
-) -> tuple[IntArray, FloatArray]:
-    """Refresh where due; return an arm per user or, without noise, the chances of each arm."""
+    odds: FloatArray,
+) -> IntArray:
+    """Refresh where due; return each user's arm or, without noise, write the odds of all arms."""
     n, k = counts.shape
     chosen = np.empty(len(noise), np.int64)
-    odds = np.zeros((0 if len(noise) else n, k))
     low, up = np.empty(k), np.empty(k)
     feasible = np.empty(len(sets.all), np.uint64)
     for u in range(n):
@@ -287,4 +276,4 @@ def play(
             chosen[u], _ = pick(up, best, noise[u])
         else:
             spread(up, best, 1.0, odds[u])
-    return chosen, odds
+    return chosen

@@ -10,18 +10,16 @@ from lobandits._checks import BoolArray, FloatArray, IntArray, finite_array, rea
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
 from lobandits.policies.explain import Details
-from lobandits.policies.families import MeansPolicy
-from lobandits.policies.sampling import draw_weighted, exponentiate, pick, spread
+from lobandits.policies.families import MeansPolicy, OneKernelPolicy
+from lobandits.policies.sampling import CUT, draw_top, exponentiate, pick, spread, spread_tops
 from lobandits.policies.state import State
-
-CUT = 1e-12
 
 
 class StateTables(NamedTuple):
     """Means of states as the kernels read them; u = 1 where all users share them.
 
-    With c_a the middle of arm a's means, log P(rewards | s) is, up to a constant,
-    ``sum_a (sum r - N c) slope[a, s] - N curve[a, s]``: no large numbers cancel.
+    Up to a constant, log P(rewards | s) is ``sum_a (sum r - N c) slope[a, s] - N curve[a, s]``
+    with c_a the middle of arm a's means: no large numbers cancel.
     """
 
     centres: FloatArray  # c_a, (u, k)
@@ -32,25 +30,24 @@ class StateTables(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MTS(MeansPolicy):
+class MTS(OneKernelPolicy, MeansPolicy):
     r"""Sample a state from its posterior and play the state's best arm.
 
     .. math:: P(s) \propto p(s) \exp(-\sum_t (r_t - \mu_{s, a_t})^2 / (2 \sigma^2))
 
-    States below 1e-12 of the most likely one have probability 0. A state's tied best arms are
-    equally likely.
+    States below 1e-12 of the most likely one have probability 0. Tied best arms are equally likely.
 
     Parameters
     ----------
     state_means
-        Means of the arms in each state: (n_states, n_arms), shared by all users, or
+        Means of the arms, (n_states, n_arms), shared by all users, or
         (n_users, n_states, n_arms).
     sigma
         Standard deviation of rewards.
     prior
         The prior p(s), by default uniform.
     best_arms_first
-        Play every arm that is the best of some state once, in random order, before sampling.
+        Play every arm that is the best of some state once before sampling.
     arms
         Names of the arms; by default ``"0", "1", ...``.
 
@@ -94,15 +91,9 @@ class MTS(MeansPolicy):
             best=self._best,
         )
 
-    def decide(self, state: State, noise: FloatArray) -> IntArray:
-        """Return the best arm of each user's sampled state."""
-        return sampled_arms(
-            state.counts, state.sums, self._states, CUT, self.best_arms_first, noise
-        )
-
-    def propensities(self, state: State) -> FloatArray:
-        """Return the posterior of the states, summed by their best arms."""
-        return sampled_arm_odds(state.counts, state.sums, self._states, CUT, self.best_arms_first)
+    def _play(self, state: State, noise: FloatArray, odds: FloatArray) -> IntArray:
+        first = self.best_arms_first
+        return play(state.counts, state.sums, self._states, CUT, first, noise, odds)
 
     def details(self, state: State) -> Details:
         """Return each state's log-likelihood, relative to the best, and posterior."""
@@ -145,48 +136,35 @@ def count_untried(counts: IntArray, best: BoolArray, untried: BoolArray) -> int:
 
 
 @kernel
-def sampled_arms(
+def play(
     counts: IntArray,
     sums: FloatArray,
     states: StateTables,
     cut: float,
     best_arms_first: bool,
     noise: FloatArray,
+    odds: FloatArray,
 ) -> IntArray:
-    """Return the best arm of a state drawn from each user's posterior. Cost O(n m k)."""
+    """Return the best arm of a state drawn from each user's posterior. Cost O(n m k).
+
+    Without noise, write the odds of all arms.
+    """
     n, k = counts.shape
-    chosen = np.empty(n, np.int64)
+    chosen = np.empty(len(noise), np.int64)
     weights = np.empty(len(states.log_prior))
     untried = np.empty(k, np.bool_)
     for u in range(n):
         row = u if len(states.centres) > 1 else 0
         if best_arms_first and count_untried(counts[u], states.best[row], untried) > 0:
-            chosen[u], _ = pick(untried, True, noise[u])
+            if len(noise):
+                chosen[u], _ = pick(untried, True, noise[u])
+            else:
+                spread(untried, True, 1.0, odds[u])
             continue
         log_posterior(counts[u], sums[u], states, row, weights)
         total = exponentiate(weights, cut)
-        s, left = draw_weighted(weights, total, noise[u])
-        chosen[u], _ = pick(states.best[row, s], True, left)
+        if len(noise):
+            _, chosen[u] = draw_top(weights, total, states.best[row], noise[u])
+        else:
+            spread_tops(weights, total, states.best[row], odds[u])
     return chosen
-
-
-@kernel
-def sampled_arm_odds(
-    counts: IntArray, sums: FloatArray, states: StateTables, cut: float, best_arms_first: bool
-) -> FloatArray:
-    """Return the chances of `sampled_arms` over its noise, (n, k)."""
-    n, k = counts.shape
-    odds = np.zeros((n, k))
-    weights = np.empty(len(states.log_prior))
-    untried = np.empty(k, np.bool_)
-    for u in range(n):
-        row = u if len(states.centres) > 1 else 0
-        if best_arms_first and count_untried(counts[u], states.best[row], untried) > 0:
-            spread(untried, True, 1.0, odds[u])
-            continue
-        log_posterior(counts[u], sums[u], states, row, weights)
-        total = exponentiate(weights, cut)
-        for s in range(len(weights)):
-            if weights[s] > 0.0:
-                spread(states.best[row, s], True, weights[s] / total, odds[u])
-    return odds

@@ -11,49 +11,45 @@ from lobandits._checks import BoolArray, FloatArray, IntArray, not_negative, who
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
 from lobandits.policies.explain import Details
-from lobandits.policies.families import MeansPolicy
-from lobandits.policies.sampling import pick, spread
-from lobandits.policies.state import SUM, State, no_rewards
+from lobandits.policies.families import MeansPolicy, OneKernelPolicy
+from lobandits.policies.sampling import draw_top, spread_tops
+from lobandits.policies.state import NEVER, SUM, State, no_rewards
 
 
 @dataclass(eq=False, repr=False)
 class MUCBState(State):
-    """What mUCB remembers besides counts and sums.
+    """Rewards, and what they say of the beliefs under which they were played.
 
     Attributes
     ----------
-    gaps : float64 (n_users, n_states)
-        G(s): sum of mu(a, s) - r over the rewards played under the belief s.
-    visits : int64 (n_users, n_states)
-        N(s): number of those rewards.
+    gaps, visits : (n_users, n_states)
+        G(s) and N(s): the sum of mu(a, s) - r over the rewards under the belief s; their number.
     beliefs : int64 (n_users, n_arms)
         The belief under which each arm was chosen last; -1: never.
     """
 
     gaps: FloatArray = field(metadata=SUM)
     visits: IntArray = field(metadata=SUM)
-    beliefs: IntArray = field(metadata={"role": "memory", "empty": -1})
+    beliefs: IntArray = field(metadata=NEVER)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MUCB(MeansPolicy):
+class MUCB(OneKernelPolicy, MeansPolicy):
     r"""Believe in the consistent state with the highest mean and play its best arm.
 
     State s is consistent while :math:`G(s) \le \sigma \sqrt{c\, N(s) \log T} + \epsilon N(s)`,
     where N(s) counts the rewards played under the belief s and G(s) sums by how much they fell
     short of :math:`\mu(a, s)`. If no state is consistent, the one that exceeds its bound least is
-    believed. Of tied states the one with the most visits is believed: a belief is kept while it
-    is as good as any other. Remaining ties, between states and between a state's best arms, are
-    broken uniformly at random.
+    believed; of tied states, the one with the most visits. Remaining ties, between states and
+    between a state's best arms, are broken at random.
 
     A reward belongs to the belief under which its arm was chosen last, so late rewards find
-    theirs. A reward of an arm that `choose` never chose for the user (or not since states
-    were merged) changes counts and sums only, which mUCB does not use.
+    theirs. Rewards of arms that `choose` never chose (or not since a merge) are not used.
 
     Parameters
     ----------
     state_means
-        Means of the arms in each state: (n_states, n_arms), shared by all users, or
+        Means of the arms, (n_states, n_arms), shared by all users, or
         (n_users, n_states, n_arms).
     sigma
         Standard deviation of rewards.
@@ -62,7 +58,7 @@ class MUCB(MeansPolicy):
     constant
         c in the bound; 6 in Hong et al.
     margin
-        epsilon in the bound: by how much the means may be wrong, the model error of Hong et al.
+        epsilon in the bound: by how much the means may be wrong.
     arms
         Names of the arms; by default ``"0", "1", ...``.
 
@@ -97,7 +93,7 @@ class MUCB(MeansPolicy):
         return False
 
     def new_state(self, n_users: int) -> MUCBState:
-        """Return a state without beliefs."""
+        """Return the state of users without rewards."""
         return MUCBState(
             **no_rewards(n_users, self.n_arms),
             gaps=np.zeros((n_users, self.n_states)),
@@ -106,39 +102,32 @@ class MUCB(MeansPolicy):
         )
 
     def restore(self, data: Mapping[str, ArrayLike]) -> State:
-        """Return the state whose `State.to_dict` is ``data``, after checking every array."""
+        """Return the state whose `to_dict` is ``data``, after checking every array."""
         state = super().restore(data)
         assert isinstance(state, MUCBState)
         if ((state.beliefs < -1) | (state.beliefs >= self.n_states)).any():
             raise LobInputError(f"beliefs must be states from 0 to {self.n_states - 1}, or -1")
         return state
 
-    def decide(self, state: State, noise: FloatArray) -> IntArray:
-        """Return each user's arm, and remember the belief that chose it."""
+    def _play(self, state: State, noise: FloatArray, odds: FloatArray) -> IntArray:
         assert isinstance(state, MUCBState)
-        return believed_arms(
+        return play(
             state.gaps,
             state.visits,
+            state.beliefs,
             self._tops,
             self._best,
             self._width,
             self.margin,
             noise,
-            state.beliefs,
+            odds,
         )
 
     def absorb(self, state: State, users: IntArray, arms: IntArray, rewards: FloatArray) -> None:
-        """Add rewards to counts and sums, and to the beliefs that chose their arms."""
+        """Add rewards to the arms, and to the beliefs that chose them."""
         assert isinstance(state, MUCBState)
         super().absorb(state, users, arms, rewards)
         add_gaps(state.gaps, state.visits, state.beliefs, self._tables, users, arms, rewards)
-
-    def propensities(self, state: State) -> FloatArray:
-        """Return equal chances for tied states, divided among their best arms."""
-        assert isinstance(state, MUCBState)
-        return believed_arm_odds(
-            state.gaps, state.visits, self._tops, self._best, self._width, self.margin
-        )
 
     def details(self, state: State) -> Details:
         """Return each state's gap, visits and bound, and whether it is consistent."""
@@ -169,8 +158,7 @@ def mark_believable(
     """Write 1 for the states of one user that may be believed, else 0. Cost O(m).
 
     They are the best by (best mean, visits) among the consistent ones or, if there is none,
-    by (distance of gap below bound, visits) among all. ``out`` holds the first of the two
-    until the end.
+    by (distance of gap below bound, visits). ``out`` holds the first of the two until the end.
     """
     found = False
     for s in range(len(gaps)):
@@ -187,50 +175,34 @@ def mark_believable(
 
 
 @kernel
-def believed_arms(
+def play(
     gaps: FloatArray,
     visits: IntArray,
+    beliefs: IntArray,
     tops: FloatArray,
     best: BoolArray,
     width: float,
     margin: float,
     noise: FloatArray,
-    beliefs: IntArray,
+    odds: FloatArray,
 ) -> IntArray:
-    """Return a best arm of each user's believed state; write the state to ``beliefs``."""
+    """Return a best arm of each user's believed state, and write the state to ``beliefs``.
+
+    Without noise, write the odds of all arms.
+    """
     n, m = gaps.shape
-    chosen = np.empty(n, np.int64)
+    chosen = np.empty(len(noise), np.int64)
     believable = np.empty(m)
     for u in range(n):
         row = u if len(tops) > 1 else 0
         mark_believable(gaps[u], visits[u], tops[row], width, margin, believable)
-        s, left = pick(believable, 1.0, noise[u])
-        chosen[u], _ = pick(best[row, s], True, left)
-        beliefs[u, chosen[u]] = s
+        total = believable.sum()
+        if len(noise):
+            s, chosen[u] = draw_top(believable, total, best[row], noise[u])
+            beliefs[u, chosen[u]] = s
+        else:
+            spread_tops(believable, total, best[row], odds[u])
     return chosen
-
-
-@kernel
-def believed_arm_odds(
-    gaps: FloatArray,
-    visits: IntArray,
-    tops: FloatArray,
-    best: BoolArray,
-    width: float,
-    margin: float,
-) -> FloatArray:
-    """Return the chances of `believed_arms` over its noise, (n, k)."""
-    n, m = gaps.shape
-    odds = np.zeros((n, best.shape[2]))
-    believable = np.empty(m)
-    for u in range(n):
-        row = u if len(tops) > 1 else 0
-        mark_believable(gaps[u], visits[u], tops[row], width, margin, believable)
-        share = 1.0 / believable.sum()
-        for s in range(m):
-            if believable[s] == 1.0:
-                spread(best[row, s], True, share, odds[u])
-    return odds
 
 
 @kernel

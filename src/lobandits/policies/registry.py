@@ -22,17 +22,8 @@ from lobandits.policies.toparms import TopArmsUCB
 from lobandits.policies.ts import TS
 from lobandits.policies.ucb import UCB
 
-_CLASSES: tuple[type[Policy], ...] = (
-    UCB,
-    TS,
-    MUCB,
-    MTS,
-    LobUCB,
-    LobTS,
-    TopArmsUCB,
-    LobIMED,
-    LobIDS,
-)
+_CLASSES: tuple[type[Policy], ...]
+_CLASSES = (UCB, TS, MUCB, MTS, LobUCB, LobTS, TopArmsUCB, LobIMED, LobIDS)
 POLICIES: Mapping[str, type[Policy]] = MappingProxyType({cls.name: cls for cls in _CLASSES})
 """The class of every policy, by its name."""
 
@@ -67,16 +58,11 @@ def make_policy(
     name
         A key of `POLICIES`, perhaps with options in brackets: ``"lobts(project_every=10)"``.
     problems
-        Where the policy's orders, means, sigma and number of arms come from.
+        Where its orders, means, sigma and number of arms come from.
     horizon
         Number of rounds; only mUCB needs it.
     options
-        Any other parameter of the policy, or another value for one of the above.
-
-    Raises
-    ------
-    LobInputError
-        If there is no such policy or option; the message names the closest one.
+        Any parameter of the policy.
 
     Examples
     --------
@@ -91,9 +77,14 @@ def make_policy(
     parameters = [field.name for field in fields(cls) if field.init]  # type: ignore[arg-type]
     for option in options:
         one_of(f"option of {name}", option, parameters)
-    known = {"horizon": horizon, "arms": problems.orders.arms}
-    for parameter in ("n_arms", "sigma", "orders", "state_means"):
-        known[parameter] = getattr(problems, parameter)
+    known = {
+        "horizon": horizon,
+        "arms": problems.orders.arms,
+        "n_arms": problems.n_arms,
+        "sigma": problems.sigma,
+        "orders": problems.orders,
+        "state_means": problems.state_means,
+    }
     values = {key: known[key] for key in parameters if key in known} | options
     if values.get("horizon", 1) is None:
         raise LobInputError(f"{name} needs the horizon: make_policy({name!r}, problems, horizon=T)")

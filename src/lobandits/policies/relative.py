@@ -1,42 +1,61 @@
 """RelativeLobTS: duels instead of rewards, the appendix "A note on relative feedback"."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, generator, read_only, real, whole
+from lobandits._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    finite_array,
+    generator,
+    read_only,
+    real,
+)
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
-from lobandits.policies.duels import DuelState, checked_duels
 from lobandits.policies.explain import Explanation, rows
-from lobandits.policies.families import Ordered
-from lobandits.policies.rewards import checked_users, user_indices
-from lobandits.policies.sampling import draw_weighted, exponentiate, pick, spread
-from lobandits.policies.state import fill, stored_users
+from lobandits.policies.families import NO_ODDS, Ordered
+from lobandits.policies.sampling import CUT, draw_top, exponentiate, spread_tops
+from lobandits.policies.state import SUM, Statistics, checked_users, user_indices
 
-CUT = 1e-12
+
+@dataclass(eq=False, repr=False)
+class DuelState(Statistics):
+    """Duels seen by each user.
+
+    Attributes
+    ----------
+    wins : int64 (n_users, n_arms, n_arms)
+        ``wins[u, a, b]`` is how often arm a won against arm b.
+    """
+
+    wins: IntArray = field(metadata=SUM)
+
+    def __repr__(self) -> str:
+        duels = int(self.wins.sum())
+        return f"DuelState(n_users={self.n_users}, n_arms={self.n_arms}, duels={duels})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RelativeLobTS(Ordered):
+class RelativeLobTS(Ordered[DuelState]):
     r"""Sample two states from :math:`P(s) \propto (1/2 - \rho)^{n(s)}`; their top arms duel.
 
     n(s) counts the inversions: duels won by the arm that stands lower in the order of s. Pairs
-    that s does not compare count for nothing. The two draws are independent, so both may give
-    the same arm. Arms that share the top of a state are equally likely; states below 1e-12 of
-    the most likely one have probability 0.
+    that s does not compare count for nothing. The two draws are independent: both may give the
+    same arm. Arms that share a top are equally likely; states below 1e-12 of the most likely one
+    have probability 0.
 
     Parameters
     ----------
     orders
-        The orders of all states: shared by all users, or one set per user.
+        Orders of the states: shared by all users, or one set per user.
     rho
-        The margin, from 0 to below 1/2: the lower arm wins with probability at most
-        1/2 - rho.
+        The margin in [0, 1/2): the lower arm wins with probability at most 1/2 - rho.
 
     Examples
     --------
@@ -51,6 +70,7 @@ class RelativeLobTS(Ordered):
     """
 
     name = "relative"
+    state_type = DuelState
     rho: float
 
     def __post_init__(self) -> None:
@@ -69,20 +89,15 @@ class RelativeLobTS(Ordered):
         above = read_only(self.orders.precedes.reshape(-1, m, k, k))
         return above, read_only(self.orders.maximal.reshape(-1, m, k)), math.log(0.5 - self.rho)
 
-    def start(self, n_users: int | None = None) -> DuelState:
-        """Return the state of ``n_users`` users without duels (by default 1, or `n_users`)."""
-        default = self.n_users
-        n = whole("n_users", (default or 1) if n_users is None else n_users)
-        if default not in (None, n):
-            raise LobInputError(f"n_users is {n}, but this policy has orders for {default} users")
-        return DuelState(wins=np.zeros((n, self.n_arms, self.n_arms), np.int64))
+    def new_state(self, n_users: int) -> DuelState:
+        """Return the state of users without duels."""
+        return DuelState(wins=np.zeros((n_users, self.n_arms, self.n_arms), np.int64))
 
     def choose(self, state: DuelState, rng: np.random.Generator | int) -> IntArray:
         """Return two arms for each user to compare, (n_users, 2)."""
         self._check(state)
-        return sampled_pairs(
-            state.wins, *self._tables, CUT, generator(rng).random((state.n_users, 2))
-        )
+        noise = generator(rng).random((state.n_users, 2))
+        return play(state.wins, *self._tables, CUT, noise, NO_ODDS)
 
     def record(
         self,
@@ -114,7 +129,7 @@ class RelativeLobTS(Ordered):
     def probabilities(self, state: DuelState) -> FloatArray:
         """Return the chance of each pair (first arm, second arm), (n_users, n_arms, n_arms)."""
         self._check(state)
-        odds, _ = duel_odds(state.wins, *self._tables, CUT)
+        odds = self._odds(state.wins)
         return odds[:, :, None] * odds[:, None, :]
 
     def explain(self, state: DuelState, user: int = 0) -> Explanation:
@@ -122,35 +137,88 @@ class RelativeLobTS(Ordered):
         self._check(state)
         row = user_indices(user, state.n_users)
         wins = state.take(row).wins
-        odds, inversions = duel_odds(wins, *self.take(row)._tables, CUT)
-        weights = inversions[0] * self._tables[2]
+        one = self.take(row)
+        above, _, log_weight = one._tables
+        inversions = np.empty(self.orders.n_states)
+        count_inversions(wins[0], above[0], inversions)
+        weights = inversions * log_weight
         total = exponentiate(weights, CUT)
         won, lost = wins[0].sum(axis=1), wins[0].sum(axis=0)
         return Explanation(
             title=f"{self!r}, user {user}, {int(wins.sum())} duels",
-            arms=rows(arm=self.arms, won=won, lost=lost, probability=odds[0]),
+            arms=rows(arm=self.arms, won=won, lost=lost, probability=one._odds(wins)[0]),
             states=rows(
-                state=range(len(weights)), inversions=inversions[0], posterior=weights / total
+                state=range(len(weights)), inversions=inversions, posterior=weights / total
             ),
         )
 
-    def restore(self, data: Mapping[str, ArrayLike]) -> DuelState:
-        """Return the state whose `DuelState.to_dict` is ``data``, after checking it."""
-        state = self.start(stored_users(data, "wins"))
-        fill(state, data)
-        return state
+    def _odds(self, wins: IntArray) -> FloatArray:
+        """Return the chance of each arm in one of the two draws, (n_users, n_arms)."""
+        odds = np.zeros(wins.shape[:2])
+        play(wins, *self._tables, CUT, np.empty((0, 2)), odds)
+        return odds
 
-    def _check(self, state: DuelState) -> None:
-        if type(state) is not DuelState:
-            raise LobInputError(
-                f"relative needs a DuelState, as start() makes it, got {type(state).__name__}"
-            )
-        n, k, _ = state.wins.shape
-        if k != self.n_arms or self.n_users not in (None, n):
-            raise LobInputError(
-                f"the state has {n} users and {k} arms, the policy "
-                f"{self.n_users or 'any number of'} users and {self.n_arms} arms"
-            )
+
+def duels_from_rewards(
+    arms: ArrayLike, rewards: ArrayLike, draws: bool = False
+) -> tuple[IntArray, IntArray]:
+    """Return independent duels (a_1, a_2), (a_3, a_4), ... of consecutive plays.
+
+    The first arm wins if its reward is larger, else the second. A last play alone is left out.
+
+    Parameters
+    ----------
+    arms, rewards
+        Plays in time order, (n_plays,) for one user or (..., n_plays).
+    draws
+        Whether equal rewards are a draw (winner -1).
+
+    Returns
+    -------
+    pairs : int64 (..., n_plays // 2, 2)
+    winners : int64 (..., n_plays // 2)
+
+    Examples
+    --------
+    >>> pairs, winners = duels_from_rewards([0, 1, 2, 0], [3.0, 1.0, 2.0, 5.0])
+    >>> pairs.tolist(), winners.tolist()
+    ([[0, 1], [2, 0]], [0, 0])
+    """
+    plays, values = np.asarray(arms), finite_array("rewards", rewards)
+    if plays.ndim == 0 or plays.shape != values.shape or (plays.dtype.kind != "i" and plays.size):
+        raise LobInputError(
+            f"arms must be whole numbers and as many as rewards, got {plays.dtype} of shape "
+            f"{plays.shape} and rewards of shape {values.shape}"
+        )
+    shape = (*plays.shape[:-1], plays.shape[-1] // 2, 2)
+    pairs = plays[..., : 2 * shape[-2]].astype(np.int64).reshape(shape)
+    first, second = np.moveaxis(values[..., : 2 * shape[-2]].reshape(shape), -1, 0)
+    winners = np.where(first > second, pairs[..., 0], pairs[..., 1])
+    return pairs, np.where(first == second, -1, winners) if draws else winners
+
+
+def checked_duels(pairs: ArrayLike, winners: ArrayLike, n_arms: int) -> tuple[IntArray, IntArray]:
+    """Return duels as arrays (d, 2) and (d,), or name the first that cannot be recorded."""
+    duels, won = np.asarray(pairs), np.asarray(winners)
+    if not duels.size and not won.size:
+        return np.empty((0, 2), np.int64), np.empty(0, np.int64)
+    whole = duels.dtype.kind in "iu" and won.dtype.kind in "iu"
+    if not whole or won.ndim != 1 or duels.shape != (len(won), 2):
+        raise LobInputError(
+            "pairs must be whole numbers of shape (n_duels, 2) and winners of shape (n_duels,), "
+            f"got {duels.dtype} of shape {duels.shape} and {won.dtype} of shape {won.shape}"
+        )
+    outside = ((duels < 0) | (duels >= n_arms)).any(axis=1)
+    foreign = (won != -1) & (duels != won[:, None]).all(axis=1)
+    if outside.any():
+        i = int(outside.argmax())
+        raise LobInputError(f"pairs[{i}] is {duels[i].tolist()}; arms go from 0 to {n_arms - 1}")
+    if foreign.any():
+        i = int(foreign.argmax())
+        raise LobInputError(
+            f"winners[{i}] is {won[i]}, which is neither arm of {duels[i].tolist()} nor -1 (a draw)"
+        )
+    return duels.astype(np.int64), won.astype(np.int64)
 
 
 @kernel
@@ -166,15 +234,19 @@ def count_inversions(wins: IntArray, above: BoolArray, out: FloatArray) -> None:
 
 
 @kernel
-def sampled_pairs(
+def play(
     wins: IntArray,
     above: BoolArray,
     maximal: BoolArray,
     log_weight: float,
     cut: float,
     noise: FloatArray,
+    odds: FloatArray,
 ) -> IntArray:
-    """Return a top arm of each of two states drawn from each user's posterior."""
+    """Return a top arm of each of two states drawn from each user's posterior.
+
+    Without noise, write the odds of all arms in one draw.
+    """
     pairs = np.empty(noise.shape, np.int64)
     weights = np.empty(above.shape[1])
     for u in range(len(wins)):
@@ -182,25 +254,9 @@ def sampled_pairs(
         count_inversions(wins[u], above[row], weights)
         weights *= log_weight
         total = exponentiate(weights, cut)
-        for j in range(2):
-            s, left = draw_weighted(weights, total, noise[u, j])
-            pairs[u, j], _ = pick(maximal[row, s], True, left)
+        if len(noise):
+            for j in range(2):
+                _, pairs[u, j] = draw_top(weights, total, maximal[row], noise[u, j])
+        else:
+            spread_tops(weights, total, maximal[row], odds[u])
     return pairs
-
-
-@kernel
-def duel_odds(
-    wins: IntArray, above: BoolArray, maximal: BoolArray, log_weight: float, cut: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return the chance of each arm in one draw of `sampled_pairs`, (n, k), and n(s), (n, m)."""
-    n, k, _ = wins.shape
-    odds, inversions = np.zeros((n, k)), np.empty((n, above.shape[1]))
-    for u in range(n):
-        row = u if len(above) > 1 else 0
-        count_inversions(wins[u], above[row], inversions[u])
-        weights = inversions[u] * log_weight
-        total = exponentiate(weights, cut)
-        for s in range(len(weights)):
-            if weights[s] > 0.0:
-                spread(maximal[row, s], True, weights[s] / total, odds[u])
-    return odds, inversions

@@ -2,16 +2,18 @@
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray
+from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits._jit import kernel
+
+CUT = 1e-12  # lighter weights, relative to the heaviest, become 0
 
 
 @kernel
 def pick(values: FloatArray | BoolArray, wanted: float, uniform: float) -> tuple[int, float]:
     """Return one position where ``values == wanted``, each equally likely, and a new uniform.
 
-    Of n such positions the floor(n u)-th is taken; n u - floor(n u) is uniform again and
-    independent of the choice. Cost O(k); at least one value must be ``wanted``.
+    Of n such positions, at least one, the floor(n u)-th is taken; n u - floor(n u) is uniform again
+    and independent of the choice. Cost O(k).
     """
     ties = 0
     for i in range(len(values)):
@@ -40,10 +42,7 @@ def spread(values: FloatArray | BoolArray, wanted: float, mass: float, out: Floa
 
 @kernel
 def exponentiate(logs: FloatArray, cut: float) -> float:
-    """Replace ``logs`` by weights exp(log - max log) and return their sum.
-
-    Weights below ``cut`` become 0. The largest is 1, so the sum is at least 1.
-    """
+    """Replace ``logs`` by exp(log - max log), 0 if below ``cut``; return their sum."""
     best = logs.max()
     least = np.log(cut)
     total = 0.0
@@ -70,3 +69,29 @@ def draw_weighted(weights: FloatArray, total: float, uniform: float) -> tuple[in
             target -= weights[s]
             last, inside = s, 0.5
     return last, inside
+
+
+@kernel
+def draw_arms(weights: FloatArray, noise: FloatArray) -> IntArray:
+    """Return an arm for each user, drawn by its weight."""
+    n = len(weights)
+    chosen = np.empty(n, np.int64)
+    for u in range(n):
+        chosen[u], _ = draw_weighted(weights[u], weights[u].sum(), noise[u])
+    return chosen
+
+
+@kernel
+def draw_top(weights: FloatArray, total: float, tops: BoolArray, uniform: float) -> tuple[int, int]:
+    """Return a state drawn by its weight, and one of its top arms; ``tops`` (m, k)."""
+    s, left = draw_weighted(weights, total, uniform)
+    arm, _ = pick(tops[s], True, left)
+    return s, arm
+
+
+@kernel
+def spread_tops(weights: FloatArray, total: float, tops: BoolArray, out: FloatArray) -> None:
+    """Add to ``out`` the chances of the arms in `draw_top`."""
+    for s in range(len(weights)):
+        if weights[s] > 0.0:
+            spread(tops[s], True, weights[s] / total, out)

@@ -1,31 +1,35 @@
-"""What a policy remembers of its users: arrays with a leading user axis."""
+"""What a policy remembers of its users, and how rewards are checked and added to it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lobandits._checks import FloatArray, IntArray, one_of
+from lobandits._jit import kernel
 from lobandits.errors import LobInputError
-from lobandits.policies.rewards import add_sums, user_indices
 
 Role = Literal["sum", "memory", "cache"]
-S = TypeVar("S", bound="Statistics")
+Number = TypeVar("Number", float, FloatArray)
 
+# The metadata of a state's arrays; see `Statistics`.
 SUM: dict[str, Any] = {"role": "sum", "empty": 0}
-"""Metadata of an additive array; see `Statistics`."""
+MEMORY: dict[str, Any] = {"role": "memory", "empty": 0}
+NEVER: dict[str, Any] = {"role": "memory", "empty": -1}
+CACHE: dict[str, Any] = {"role": "cache", "empty": 0}
+
+LARGEST = 1e40  # so that means, with their rounding, are values that projections take
 
 
 @dataclass(eq=False, repr=False)
 class Statistics:
     """Arrays with a leading user axis.
 
-    Every field is an array whose metadata say what becomes of it. ``"role"`` is one of
-    ``"sum"``: additive, so `merge` adds it; ``"memory"``: not additive and not derivable, so it is
-    stored, and a merge forgets it; ``"cache"``: derivable, so it is never stored.
-    ``"empty"`` is the value that stands for nothing known.
+    The metadata of a field say what becomes of its array. ``"role"`` is ``"sum"``: `merge` adds it;
+    ``"memory"``: not additive and not derivable, so it is stored, and a merge forgets it; or
+    ``"cache"``: derivable, so it is never stored. ``"empty"`` stands for nothing known.
     """
 
     def _arrays(self, *roles: Role) -> dict[str, NDArray[Any]]:
@@ -41,13 +45,17 @@ class Statistics:
         """Number of users."""
         return len(getattr(self, fields(self)[0].name))
 
-    def merge(self: S, other: S) -> S:
-        """Return the state of the same users after the rewards of both.
+    @property
+    def n_arms(self) -> int:
+        """Number of arms."""
+        return int(getattr(self, fields(self)[0].name).shape[1])
 
-        Sums are added; memories and caches start again from their empty values.
-        """
+    def merge(self, other: Self) -> Self:
+        """Return the state of the same users after the rewards of both."""
         if type(other) is not type(self):
             raise LobInputError(f"cannot merge {type(self).__name__} with {type(other).__name__}")
+        empty = {f.name: f.metadata["empty"] for f in fields(self)}
+        merged = {name: np.full_like(mine, empty[name]) for name, mine in self._arrays().items()}
         theirs = other._arrays()
         for name, mine in self._arrays("sum").items():
             if mine.shape != theirs[name].shape:
@@ -55,25 +63,20 @@ class Statistics:
                     f"cannot merge: {name} has shape {mine.shape} here and "
                     f"{theirs[name].shape} there; both must be of the same users and arms"
                 )
-        empty = {f.name: f.metadata["empty"] for f in fields(self)}
-        forgotten = self._arrays("memory", "cache")
-        return replace(
-            self,
-            **{name: mine + theirs[name] for name, mine in self._arrays("sum").items()},
-            **{name: np.full_like(mine, empty[name]) for name, mine in forgotten.items()},
-        )
+            merged[name] = mine + theirs[name]
+        return replace(self, **merged)
 
-    def take(self: S, users: ArrayLike) -> S:
+    def take(self, users: ArrayLike) -> Self:
         """Return a copy of the state of some users, in the order given."""
         rows = user_indices(users, self.n_users)
         return replace(self, **{name: value[rows] for name, value in self._arrays().items()})
 
-    def copy(self: S) -> S:
+    def copy(self) -> Self:
         """Return a copy that shares no array with this state."""
         return replace(self, **{name: value.copy() for name, value in self._arrays().items()})
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
-        """Return copies of the arrays that must be stored; `Policy.restore` reads them."""
+        """Return copies of the arrays that must be stored, for `Policy.restore`."""
         return {name: value.copy() for name, value in self._arrays("sum", "memory").items()}
 
 
@@ -106,11 +109,6 @@ class State(Statistics):
     carries: FloatArray = field(metadata=SUM)
 
     @property
-    def n_arms(self) -> int:
-        """Number of arms."""
-        return int(self.counts.shape[1])
-
-    @property
     def plays(self) -> IntArray:
         """Rewards recorded for each user, (n_users,)."""
         plays: IntArray = self.counts.sum(axis=1)
@@ -123,13 +121,11 @@ class State(Statistics):
         np.divide(self.sums, self.counts, out=means, where=self.counts > 0)
         return means
 
-    def merge(self: S, other: S) -> S:
+    def merge(self, other: Self) -> Self:
         """Return the state of the same users after the rewards of both."""
         merged = super().merge(other)
-        if isinstance(merged, State) and isinstance(self, State) and isinstance(other, State):
-            add_sums(
-                self.sums, self.carries, other.sums, other.carries, merged.sums, merged.carries
-            )
+        total, carry = add_exactly(self.sums, self.carries, other.carries)
+        merged.sums, merged.carries = add_exactly(total, carry, other.sums)
         return merged
 
     def __repr__(self) -> str:
@@ -137,6 +133,13 @@ class State(Statistics):
             f"{type(self).__name__}(n_users={self.n_users}, n_arms={self.n_arms}, "
             f"plays={int(self.counts.sum())})"
         )
+
+
+def no_rewards(n_users: int, n_arms: int) -> dict[str, Any]:
+    """Return the arrays of a `State` without rewards, by name."""
+    shape = (n_users, n_arms)
+    counts = np.zeros(shape, np.int64)
+    return {"counts": counts, "sums": np.zeros(shape), "carries": np.zeros(shape)}
 
 
 def stored_users(data: Mapping[str, ArrayLike], name: str) -> int:
@@ -149,16 +152,6 @@ def stored_users(data: Mapping[str, ArrayLike], name: str) -> int:
         raise LobInputError(f"{name} must be an array of numbers: {error}") from None
 
 
-def no_rewards(n_users: int, n_arms: int) -> dict[str, Any]:
-    """Return the arrays of a `State` without rewards, by name."""
-    shape = (n_users, n_arms)
-    return {
-        "counts": np.zeros(shape, np.int64),
-        "sums": np.zeros(shape),
-        "carries": np.zeros(shape),
-    }
-
-
 def fill(state: Statistics, data: Mapping[str, ArrayLike]) -> None:
     """Copy stored arrays into an empty state, or name the one that does not fit."""
     stored = state._arrays("sum", "memory")
@@ -167,19 +160,133 @@ def fill(state: Statistics, data: Mapping[str, ArrayLike]) -> None:
     for name, target in stored.items():
         if name not in data:
             raise LobInputError(f"the state lacks the array {name!r}")
+        floats = target.dtype.kind == "f"
         try:
-            value = np.asarray(data[name], np.float64 if target.dtype.kind == "f" else None)
+            value = np.asarray(data[name], np.float64 if floats else None)
         except (TypeError, ValueError) as error:
             raise LobInputError(f"{name} must be an array of numbers: {error}") from None
         if value.shape != target.shape:
             raise LobInputError(f"{name} must have shape {target.shape}, got {value.shape}")
-        if target.dtype.kind != "f" and value.dtype.kind not in "iu" and value.size:
+        if not floats and value.dtype.kind not in "iu" and value.size:
             raise LobInputError(f"{name} must be whole numbers, got {value.dtype}")
         target[...] = value
         if not np.isfinite(target).all():
             raise LobInputError(f"{name} must be finite numbers")
-        if target.dtype.kind != "f" and (target != value).any():
+        if not floats and (target != value).any():
             raise LobInputError(f"{name} has numbers that are too large")
     for name, total in state._arrays("sum").items():
         if total.dtype.kind != "f" and (total < 0).any():
             raise LobInputError(f"{name} must not be negative")
+
+
+def checked_rewards(
+    n_users: int, n_arms: int, arms: ArrayLike, rewards: ArrayLike, users: ArrayLike | None
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return users, arms and rewards as arrays, or name the first that cannot be recorded."""
+    which = whole_numbers("arms", arms)
+    try:
+        numbers = np.asarray(rewards)
+        if numbers.dtype.kind not in "biufO":
+            raise TypeError(f"got {numbers.dtype}")
+        values = np.ascontiguousarray(numbers, dtype=np.float64).reshape(-1)
+    except (TypeError, ValueError) as error:
+        raise LobInputError(f"rewards must be numbers: {error}") from None
+    if numbers.ndim > 1 or len(values) != len(which):
+        raise LobInputError(
+            f"arms and rewards must be as long as each other, got {len(which)} arms and "
+            f"rewards of shape {numbers.shape}"
+        )
+    given = checked_users(n_users, len(which), users)
+    i, fault = first_fault(given, which, values, n_users, n_arms, LARGEST)
+    if fault == 1:
+        raise LobInputError(f"users[{i}] is {given[i]}; users go from 0 to {n_users - 1}")
+    if fault == 2:
+        raise LobInputError(f"arms[{i}] is {which[i]}; arms go from 0 to {n_arms - 1}")
+    if fault == 3:
+        raise LobInputError(
+            f"rewards[{i}] is {values[i]}; a reward must be a finite number, at most {LARGEST:g}"
+        )
+    return given, which, values
+
+
+def checked_users(n_users: int, length: int, users: ArrayLike | None) -> IntArray:
+    """Return one user index per event: as given, one for all events, or each user once."""
+    if users is None:
+        if length != n_users:
+            raise LobInputError(
+                f"got {length} entries for {n_users} users; give one per user, or users= "
+                "to say whose they are"
+            )
+        return np.arange(n_users)
+    given = whole_numbers("users", users)
+    if np.ndim(users) == 0:
+        return np.full(length, given[0])
+    if len(given) != length:
+        raise LobInputError(f"users has {len(given)} entries, arms has {length}")
+    return given
+
+
+def user_indices(users: ArrayLike, n_users: int) -> IntArray:
+    """Return ``users`` as an array of indices, or name the one that does not exist."""
+    rows = whole_numbers("users", users)
+    wrong = (rows < 0) | (rows >= n_users)
+    if wrong.any():
+        raise LobInputError(
+            f"users has {rows[wrong][0]}, but the users are numbered from 0 to {n_users - 1}"
+        )
+    return rows
+
+
+def whole_numbers(name: str, value: ArrayLike) -> IntArray:
+    """Return ``value`` as a flat array of whole numbers."""
+    numbers = np.asarray(value)
+    if numbers.ndim > 1 or (numbers.dtype.kind not in "iu" and numbers.size):
+        raise LobInputError(
+            f"{name} must be whole numbers in one row, got {numbers.dtype} of shape {numbers.shape}"
+        )
+    return np.ascontiguousarray(numbers, dtype=np.int64).reshape(-1)
+
+
+@kernel
+def first_fault(
+    users: IntArray, arms: IntArray, rewards: FloatArray, n_users: int, n_arms: int, largest: float
+) -> tuple[int, int]:
+    """Return (index, fault) of the first bad entry: 1 user, 2 arm, 3 reward; 0 if all is well."""
+    for i in range(len(users)):
+        if not 0 <= users[i] < n_users:
+            return i, 1
+        if not 0 <= arms[i] < n_arms:
+            return i, 2
+        if not abs(rewards[i]) <= largest:
+            return i, 3
+    return -1, 0
+
+
+@kernel
+def add_exactly(total: Number, carry: Number, value: Number) -> tuple[Number, Number]:
+    """Add ``value`` to the unevaluated sum ``total + carry`` (two-sum, then renormalise).
+
+    Invariant: |carry| is at most half a unit in the last place of total, so total is the sum
+    correctly rounded; about 32 digits survive.
+    """
+    high = total + value
+    part = high - total
+    low = (total - (high - part)) + (value - part) + carry
+    total = high + low
+    return total, low - (total - high)
+
+
+@kernel
+def add_rewards(
+    counts: IntArray,
+    sums: FloatArray,
+    carries: FloatArray,
+    users: IntArray,
+    arms: IntArray,
+    rewards: FloatArray,
+) -> None:
+    """Add reward i to arm ``arms[i]`` of user ``users[i]``, in place; users may repeat."""
+    for i in range(len(users)):
+        u, a = users[i], arms[i]
+        counts[u, a] += 1
+        sums[u, a], carries[u, a] = add_exactly(sums[u, a], carries[u, a], rewards[i])

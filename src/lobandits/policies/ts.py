@@ -11,10 +11,11 @@ from lobandits._jit import kernel
 from lobandits.orders.arms import arm_names
 from lobandits.policies.base import Policy
 from lobandits.policies.explain import Details
-from lobandits.policies.rewards import checked_spread
+from lobandits.policies.families import checked_spread
 from lobandits.policies.state import State
 
 NODES = 10
+Prior = tuple[float, float, float]  # sigma, and the mean and the std of the prior
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,10 +31,9 @@ class TS(Policy):
     n_arms
         Number of arms.
     sigma
-        Standard deviation of rewards, the confidence parameter c of the paper.
+        Standard deviation of rewards, the paper's c.
     prior_mean, prior_std
-        The prior of every arm's mean. A prior much narrower than the means' spread makes
-        Thompson sampling fail, so the default is wide.
+        The prior of every arm's mean; wide, since one narrower than the means' spread fails.
     arms
         Names of the arms; by default ``"0", "1", ...``.
 
@@ -63,6 +63,10 @@ class TS(Policy):
         )
 
     @cached_property
+    def _prior(self) -> Prior:
+        return self.sigma, self.prior_mean, self.prior_std
+
+    @cached_property
     def _rule(self) -> tuple[FloatArray, FloatArray]:
         """Nodes and weights of Gauss-Legendre quadrature on [0, 1]."""
         nodes, weights = np.polynomial.legendre.leggauss(NODES)
@@ -74,39 +78,28 @@ class TS(Policy):
 
     def decide(self, state: State, noise: FloatArray) -> IntArray:
         """Return each user's arm of the largest draw."""
-        return largest_draws(
-            state.counts, state.sums, self.sigma, self.prior_mean, self.prior_std, noise
-        )
+        return largest_draws(state.counts, state.sums, self._prior, noise)
 
     def propensities(self, state: State) -> FloatArray:
         """Return the chance that each arm's draw is the largest, to about 1e-9."""
-        return largest_draw_odds(
-            state.counts, state.sums, self.sigma, self.prior_mean, self.prior_std, *self._rule
-        )
+        return largest_draw_odds(state.counts, state.sums, self._prior, *self._rule)
 
     def details(self, state: State) -> Details:
         """Return the posterior of every mean."""
         means, stds = np.empty(self.n_arms), np.empty(self.n_arms)
-        posterior(
-            state.counts[0], state.sums[0], self.sigma, self.prior_mean, self.prior_std, means, stds
-        )
+        posterior(state.counts[0], state.sums[0], self._prior, means, stds)
         return Details(arms={"posterior mean": means, "posterior std": stds})
 
 
 @kernel
 def posterior(
-    counts: IntArray,
-    sums: FloatArray,
-    sigma: float,
-    prior_mean: float,
-    prior_std: float,
-    means: FloatArray,
-    stds: FloatArray,
+    counts: IntArray, sums: FloatArray, prior: Prior, means: FloatArray, stds: FloatArray
 ) -> None:
     """Write the posterior mean and standard deviation of each arm's mean.
 
     With h = 1 / sqrt(N + sigma^2 / v_0): m = m_0 + h^2 (sum r - N m_0), sqrt(v) = h sigma.
     """
+    sigma, prior_mean, prior_std = prior
     start = (sigma / prior_std) ** 2
     for a in range(len(counts)):
         shrink = 1.0 / np.sqrt(counts[a] + start)
@@ -115,20 +108,13 @@ def posterior(
 
 
 @kernel
-def largest_draws(
-    counts: IntArray,
-    sums: FloatArray,
-    sigma: float,
-    prior_mean: float,
-    prior_std: float,
-    noise: FloatArray,
-) -> IntArray:
+def largest_draws(counts: IntArray, sums: FloatArray, prior: Prior, noise: FloatArray) -> IntArray:
     """Return each user's arm of the largest posterior draw m + sqrt(v) z. Cost O(n k)."""
     n, k = counts.shape
     chosen = np.empty(n, np.int64)
     means, stds = np.empty(k), np.empty(k)
     for u in range(n):
-        posterior(counts[u], sums[u], sigma, prior_mean, prior_std, means, stds)
+        posterior(counts[u], sums[u], prior, means, stds)
         for a in range(k):
             means[a] += stds[a] * noise[u, a]
         chosen[u] = means.argmax()
@@ -137,13 +123,7 @@ def largest_draws(
 
 @kernel
 def largest_draw_odds(
-    counts: IntArray,
-    sums: FloatArray,
-    sigma: float,
-    prior_mean: float,
-    prior_std: float,
-    nodes: FloatArray,
-    weights: FloatArray,
+    counts: IntArray, sums: FloatArray, prior: Prior, nodes: FloatArray, weights: FloatArray
 ) -> FloatArray:
     """Return the chances of `largest_draws` over its noise, (n, k)."""
     n, k = counts.shape
@@ -151,7 +131,7 @@ def largest_draw_odds(
     means, stds = np.empty(k), np.empty(k)
     density, below = np.empty(k), np.empty(k)
     for u in range(n):
-        posterior(counts[u], sums[u], sigma, prior_mean, prior_std, means, stds)
+        posterior(counts[u], sums[u], prior, means, stds)
         integrate(means, stds, nodes, weights, 7.0, odds[u], density, below)
     return odds
 
@@ -171,8 +151,7 @@ def integrate(
 
     Below ``start = max(mean - tail std)`` the product vanishes, above ``max(mean + tail std)``
     the densities do; x counts from start. Invariant: a panel is no wider than the std of any
-    arm that still varies in it, so ten nodes give about ten digits. At most 2 tail k panels,
-    usually near 2 tail.
+    arm that still varies in it, so ten nodes give ten digits. At most 2 tail k panels.
     """
     start = (means - tail * stds).max()
     end = (means + tail * stds).max() - start

@@ -8,37 +8,56 @@ import numpy as np
 from lobandits._checks import BoolArray, FloatArray, IntArray, read_only, whole
 from lobandits._jit import kernel
 from lobandits.orders.arms import arm_names
-from lobandits.policies.base import Policy
 from lobandits.policies.explain import Details
-from lobandits.policies.rewards import checked_spread
+from lobandits.policies.families import OneKernelPolicy, checked_spread
 from lobandits.policies.sampling import pick, spread
 from lobandits.policies.state import State
 
 
+class IndexPolicy(OneKernelPolicy):
+    """Plays the allowed arm of the largest upper confidence bound."""
+
+    sigma: float
+
+    @cached_property
+    def _allowed(self) -> BoolArray:
+        """The arms that may be played, (1 or n_users, n_arms): by default all."""
+        return read_only(np.ones((1, self.n_arms), np.bool_))
+
+    def _play(self, state: State, noise: FloatArray, odds: FloatArray) -> IntArray:
+        width = 2 * self.sigma**2
+        return best_arms(state.counts, state.sums, self._allowed, width, noise, odds)
+
+    def details(self, state: State) -> Details:
+        """Return the upper confidence bounds; -inf where an arm is not allowed."""
+        upper = np.empty(self.n_arms)
+        indices(state.counts[0], state.sums[0], self._allowed[0], 2 * self.sigma**2, upper)
+        return Details(arms={"upper": upper})
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class UCB(Policy):
+class UCB(IndexPolicy):
     r"""Play argmax_a of the index :math:`\hat\mu_a + \sqrt{2 \sigma^2 \log t / N_a}`.
 
-    t is one more than the plays so far; an arm never played has the index inf. Ties are broken
-    uniformly at random.
+    t is one more than the plays so far; an arm never played has the index inf. Ties are broken at
+    random.
 
     Parameters
     ----------
     n_arms
         Number of arms.
     sigma
-        Standard deviation of rewards, the confidence parameter c of the paper.
+        Standard deviation of rewards, the paper's c.
     arms
         Their names; by default ``"0", "1", ...``.
 
     Examples
     --------
     >>> policy = UCB(n_arms=3, sigma=1.0)
-    >>> state = policy.start(n_users=2)
-    >>> arms = policy.choose(state, rng=0)
-    >>> policy.record(state, arms, rewards=[1.0, 0.5])
-    >>> policy.probabilities(state).sum(axis=1)
-    array([1., 1.])
+    >>> state = policy.start()
+    >>> policy.record(state, arms=[1], rewards=[1.0])
+    >>> policy.probabilities(state)
+    array([[0.5, 0. , 0.5]])
     """
 
     name = "ucb"
@@ -52,29 +71,6 @@ class UCB(Policy):
             sigma=checked_spread("sigma", self.sigma),
             arms=arm_names(self.n_arms, self.arms or None),
         )
-
-    @cached_property
-    def _allowed(self) -> BoolArray:
-        return read_only(np.ones((1, self.n_arms), np.bool_))
-
-    def decide(self, state: State, noise: FloatArray) -> IntArray:
-        """Return each user's arm of the largest index."""
-        return best_arms(state.counts, state.sums, self._allowed, 2 * self.sigma**2, noise)
-
-    def propensities(self, state: State) -> FloatArray:
-        """Return equal chances for the arms that share the largest index."""
-        return best_arm_odds(state.counts, state.sums, self._allowed, 2 * self.sigma**2)
-
-    def details(self, state: State) -> Details:
-        """Return the upper confidence bounds."""
-        return Details(arms={"upper": upper_bounds(state, self._allowed, 2 * self.sigma**2)})
-
-
-def upper_bounds(state: State, allowed: BoolArray, width: float) -> FloatArray:
-    """Return the indices of the one user in ``state``; -inf where an arm is not allowed."""
-    out = np.empty(state.n_arms)
-    indices(state.counts[0], state.sums[0], allowed[0], width, out)
-    return out
 
 
 @kernel
@@ -97,29 +93,22 @@ def indices(
 
 @kernel
 def best_arms(
-    counts: IntArray, sums: FloatArray, allowed: BoolArray, width: float, noise: FloatArray
+    counts: IntArray,
+    sums: FloatArray,
+    allowed: BoolArray,
+    width: float,
+    noise: FloatArray,
+    odds: FloatArray,
 ) -> IntArray:
-    """Return each user's arm of the largest index; ``allowed`` (1 or n, k). Cost O(n k)."""
+    """Return each user's arm of the largest index; without noise, write the odds. Cost O(n k)."""
     n, k = counts.shape
-    chosen = np.empty(n, np.int64)
+    chosen = np.empty(len(noise), np.int64)
     index = np.empty(k)
     for u in range(n):
         row = u if len(allowed) > 1 else 0
         best = indices(counts[u], sums[u], allowed[row], width, index)
-        chosen[u], _ = pick(index, best, noise[u])
+        if len(noise):
+            chosen[u], _ = pick(index, best, noise[u])
+        else:
+            spread(index, best, 1.0, odds[u])
     return chosen
-
-
-@kernel
-def best_arm_odds(
-    counts: IntArray, sums: FloatArray, allowed: BoolArray, width: float
-) -> FloatArray:
-    """Return the chances of `best_arms` over its noise, (n, k)."""
-    n, k = counts.shape
-    odds = np.zeros((n, k))
-    index = np.empty(k)
-    for u in range(n):
-        row = u if len(allowed) > 1 else 0
-        best = indices(counts[u], sums[u], allowed[row], width, index)
-        spread(index, best, 1.0, odds[u])
-    return odds

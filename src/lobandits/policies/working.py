@@ -5,29 +5,31 @@ Under a hypothesis h, a state with one of its maximal arms on top, and a slope b
 .. math:: \mu_a = \alpha_{c(a)} + \beta z_a + \rho \beta \varepsilon_a, \qquad
           \varepsilon_a \sim N(0, 1),
 
-where z are the positions of :mod:`lobandits.policies.positions` and c(a) is a's group of connected
-arms. One group has a flat alpha; several have :math:`\alpha_c \sim N(\alpha, \beta^2)` with a flat
-alpha. The data are the projection f of the averages on h, on the played arms, with the variances
-:math:`w_a = \rho^2 \beta^2 + \sigma^2 / N_a`. So with the sums over a group's played arms
+where c(a) is a's group of connected arms and z_a its position on a line,
+
+.. math:: z_a = (|\{b : a \succ b\}| - |\{b : b \succ a\}|) / (2 s), \qquad s^2 = (k^2 - 1) / 12:
+
+on a chain the centred rank over its standard deviation. One group has a flat alpha; several have
+:math:`\alpha_c \sim N(\alpha, \beta^2)` with a flat alpha. The data are the projection f of the
+averages on h, on the played arms, with the variances :math:`w_a = \rho^2 \beta^2 + \sigma^2 / N_a`.
+So with the sums over a group's played arms
 
 .. math:: S_0 = \sum 1 / w_a, \qquad S_1 = \sum (f_a - \beta z_a) / w_a,
 
-alpha_c is Gaussian, and so is the evidence of f.
-
-Everything is in the user's units: 0 is the lowest average, 1 the range of the averages plus sigma.
+alpha_c is Gaussian, and so is the evidence of f. Everything is in the user's units: 0 is the lowest
+average, 1 the range of the averages plus sigma.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray
+from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits._jit import lean
+from lobandits.orders import DAG, TOTAL, OrderTables
 
 RHO = 0.3
-N_SLOPES = 10
-STEEPEST = 4.0
-RATIO = 1.6
+N_SLOPES, STEEPEST, RATIO = 10, 4.0, 1.6  # beta is STEEPEST / RATIO^j
 LEAST_VARIANCE = 1e-30
 LOGS_AT_ONCE = 16  # variances lie between 1e-4 and 3, so a product of 16 is a fine number
 
@@ -35,21 +37,21 @@ LOGS_AT_ONCE = 16  # variances lie between 1e-4 and 3, so a product of 16 is a f
 class Working(NamedTuple):
     """Working memory for one user: b slopes, k arms or groups."""
 
-    squares: FloatArray  # (b,): rho^2 beta^2
+    group: IntArray  # (k,)
+    below: IntArray  # (k,): room
     slopes: FloatArray  # (b,): beta
-    precision: FloatArray  # (k, b): 1 / w_a, 0 for an arm never played
-    rest: FloatArray  # (k, b): 1 - lambda_a, lambda_a = rho^2 beta^2 / w_a; 1 if never played
+    squares: FloatArray  # (b,): rho^2 beta^2
     scatter: FloatArray  # (b,): the sum of log w_a
     whole: FloatArray  # (b,): the sum of 1 / w_a
     product: FloatArray  # (b,): room
-    single: FloatArray  # (b,): that plus log S_0, where all arms are one group
-    fit: FloatArray  # (k,): f, 0 for an arm never played
-    z: FloatArray  # (k,)
-    group: IntArray  # (k,)
-    below: IntArray  # (k,): room
+    single: FloatArray  # (b,): scatter plus log S_0, where all arms are one group
+    s2: FloatArray  # (b,): the sum of (f_a - beta z_a)^2 / w_a
+    precision: FloatArray  # (k, b): 1 / w_a, 0 for an arm never played
+    rest: FloatArray  # (k, b): 1 - lambda_a, lambda_a = rho^2 beta^2 / w_a; 1 if never played
     s0: FloatArray  # (k, b), by group
     s1: FloatArray  # (k, b), by group
-    s2: FloatArray  # (b,): the sum of (f_a - beta z_a)^2 / w_a
+    fit: FloatArray  # (k,): f, 0 for an arm never played
+    z: FloatArray  # (k,)
     alpha: FloatArray  # (k,), by group: its mean
     spread: FloatArray  # (k,), by group: its variance
 
@@ -57,26 +59,96 @@ class Working(NamedTuple):
 def make_working(k: int) -> Working:
     """Allocate the working memory for ``k`` arms."""
     slopes = STEEPEST * RATIO ** -np.arange(N_SLOPES, dtype=np.float64)
-    by_slope = [np.empty((k, N_SLOPES)) for _ in range(4)]
-    return Working(
-        squares=(RHO * slopes) ** 2,
-        slopes=slopes,
-        precision=by_slope[0],
-        rest=by_slope[1],
-        scatter=np.empty(N_SLOPES),
-        whole=np.empty(N_SLOPES),
-        product=np.empty(N_SLOPES),
-        single=np.empty(N_SLOPES),
-        fit=np.empty(k),
-        z=np.empty(k),
-        group=np.empty(k, np.int64),
-        below=np.empty(k, np.int64),
-        s0=by_slope[2],
-        s1=by_slope[3],
-        s2=np.empty(N_SLOPES),
-        alpha=np.empty(k),
-        spread=np.empty(k),
-    )
+    by_slope = [np.empty(N_SLOPES) for _ in range(5)]
+    by_both = [np.empty((k, N_SLOPES)) for _ in range(4)]
+    by_arm = [np.empty(k) for _ in range(4)]
+    group, below = np.empty(k, np.int64), np.empty(k, np.int64)
+    squares = (RHO * slopes) ** 2
+    return Working(group, below, slopes, squares, *by_slope, *by_both, *by_arm)
+
+
+@lean
+def place_arms(
+    t: OrderTables, row: int, state: int, z: FloatArray, group: IntArray, below: IntArray
+) -> int:
+    """Write the positions and the groups of connected arms, 0, 1, ...; return how many groups.
+
+    ``below`` is room. O(k), for a DAG O(k^2) and some relabelling.
+    """
+    k = z.shape[0]
+    unit = 0.5 / np.sqrt((k * k - 1.0) / 12.0) if k > 1 else 0.0
+    if t.kind[row, state] == TOTAL:
+        for j in range(k):
+            arm = t.sequence[row, state, j]
+            z[arm] = unit * (k - 1 - 2 * j)
+            group[arm] = 0
+        return 1
+    if t.kind[row, state] == DAG:
+        return place_dag(t.above[row, state], unit, z, group, below)
+    return place_forest(t, row, state, unit, z, group, below)
+
+
+@lean
+def place_forest(
+    t: OrderTables,
+    row: int,
+    state: int,
+    unit: float,
+    z: FloatArray,
+    group: IntArray,
+    below: IntArray,
+) -> int:
+    """Place trees: an arm has its depth above it, and the rest of its subtree below."""
+    k = z.shape[0]
+    n_groups = 0
+    for j in range(k):
+        arm = t.sequence[row, state, j]
+        upper = t.parent[row, state, arm]
+        below[arm] = 0
+        if upper < 0:
+            z[arm] = 0.0
+            group[arm] = n_groups
+            n_groups += 1
+        else:
+            z[arm] = z[upper] - 1.0
+            group[arm] = group[upper]
+    for j in range(k - 1, -1, -1):
+        arm = t.sequence[row, state, j]
+        upper = t.parent[row, state, arm]
+        if upper >= 0:
+            below[upper] += below[arm] + 1
+        z[arm] = unit * (z[arm] + below[arm])
+    return n_groups
+
+
+@lean
+def place_dag(above: BoolArray, unit: float, z: FloatArray, group: IntArray, name: IntArray) -> int:
+    """Place any order from its closure.
+
+    Invariant: of the arms done, those with one group are connected; a new arm starts its own and
+    joins it with all that it is related to.
+    """
+    k = z.shape[0]
+    for a in range(k):
+        z[a] = 0.0
+        group[a] = a
+        for b in range(k):
+            z[a] += unit * (above[a, b] * 1.0 - above[b, a] * 1.0)
+        for b in range(a):
+            if (above[a, b] or above[b, a]) and group[b] != group[a]:
+                old = group[b]
+                for c in range(a):
+                    if group[c] == old:
+                        group[c] = group[a]
+    n_groups = 0
+    for a in range(k):
+        name[a] = -1
+    for a in range(k):
+        if name[group[a]] < 0:
+            name[group[a]] = n_groups
+            n_groups += 1
+        group[a] = name[group[a]]
+    return n_groups
 
 
 @lean

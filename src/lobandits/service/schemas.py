@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lobandits.policies.rewards import LARGEST
+from lobandits.policies.state import LARGEST
 from lobandits.service.answers import MAX_BATCH
 from lobandits.service.calls import MOST_ALLOWED, MOST_CHARACTERS
 
