@@ -10,8 +10,7 @@ from lobandits._checks import BoolArray, FloatArray, IntArray
 
 Signs = NDArray[np.float32]
 
-BLOCK = 8192
-"""Users whose signs are multiplied at a time, so that memory hardly grows with users."""
+BLOCK = 8192  # users whose signs are multiplied at a time, so that memory hardly grows with users
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +27,8 @@ class PairSigns:
 
     Parameters
     ----------
-    signs : (n_users, n_pairs), numbers -1, 0 or 1; 0 where tied or not tried
-    tried : (n_users,), how many pairs of arms the user tried
+    signs : (n_users, n_pairs); 0 where tied or not tried
+    tried : (n_users,), the number of pairs
     strict : (n_users,), how many of them are no tie
     """
 
@@ -41,15 +40,11 @@ class PairSigns:
         return len(self.signs)
 
     def take(self, users: IntArray) -> "PairSigns":
-        """Return some of the users."""
+        """Return some users."""
         return PairSigns(self.signs[users], self.tried[users], self.strict[users])
 
-    def as_floats(self) -> "PairSigns":
-        """Return the same with signs that need no conversion before each product."""
-        return PairSigns(self.signs.astype(np.float32), self.tried, self.strict)
-
     def distances(self, agreement: FloatArray) -> FloatArray:
-        """Return the distances for agreements (n_users,): sums of the signs' products."""
+        """Return the distances for agreements (..., n_users), sums of the signs' products."""
         return 0.5 - 0.5 * agreement / np.maximum(self.tried, 1.0)
 
     def excess(self, agreement: FloatArray) -> FloatArray:

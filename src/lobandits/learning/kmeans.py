@@ -12,13 +12,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from lobandits._checks import BoolArray, FloatArray, IntArray, one_of, whole
 from lobandits._progress import progress_bar
 from lobandits.errors import LobInputError
-from lobandits.learning.centroids import BordaCentroid, MeanCentroid, borda_scores
-from lobandits.learning.imputation import impute
 from lobandits.learning.kendall import PairSigns, distances, nearest, order_signs, pair_signs
-from lobandits.learning.lloyd import Clusters, iterate
-from lobandits.learning.seeding import plus_plus
-
-CENTROIDS = ("mean", "borda")
+from lobandits.learning.lloyd import (
+    BordaCentroid,
+    Centroid,
+    MeanCentroid,
+    borda_scores,
+    iterate,
+    plus_plus,
+)
+from lobandits.learning.table import impute
 
 
 class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -54,8 +57,8 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
     rankings_ : (n_found, n_arms)
         Each state's order, best arm first; no two are equal.
     centers_ : (n_found, n_arms)
-        The averages that the orders are of, where missing means are imputed as the user's mean
-        plus the arm's offset.
+        The averages that the orders are of; a missing mean counts as the user's mean plus the
+        arm's offset.
     labels_ : (n_users,)
         The state of each user: the nearest order.
     inertia_ : float
@@ -69,8 +72,7 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
 
     Notes
     -----
-    Distances are products of sign matrices, n_users x k(k-1)/2 times k(k-1)/2 x m, in blocks of
-    users; the signs need n_users k(k-1)/2 bytes.
+    The signs of all users' pairs of arms are kept, which takes n_users k(k-1)/2 bytes.
 
     Examples
     --------
@@ -79,8 +81,8 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
     >>> model.rankings_
     array([[0, 1, 2],
            [2, 1, 0]])
-    >>> model.labels_, model.inertia_
-    (array([0, 0, 1, 1]), 0.0)
+    >>> model.labels_
+    array([0, 0, 1, 1])
     """
 
     def __init__(
@@ -103,7 +105,7 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
     def fit(self, X: ArrayLike, y: None = None) -> "KendallKMeans":
         """Find the orders of users with means X (n_users, n_arms), nan where not tried."""
         n_states = whole("n_states", self.n_states)
-        centroid = one_of("centroid", self.centroid, CENTROIDS)
+        one_of("centroid", self.centroid, ("mean", "borda"))
         n_init, max_iter = whole("n_init", self.n_init), whole("max_iter", self.max_iter)
         means = self._checked(X, reset=True)
         everybody = pair_signs(means)
@@ -113,25 +115,24 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         users = everybody
         if len(told) < len(means):
             users, filled, means = everybody.take(told), filled[told], means[told]
-        center = _centroid(centroid, filled, users, ~np.isnan(means))
+        centroid: Centroid = MeanCentroid(filled)
+        if self.centroid == "borda":
+            centroid = BordaCentroid(borda_scores(filled), users, ~np.isnan(means))
         random = check_random_state(self.random_state)
         runs = []
         with progress_bar(n_init * max_iter, self.progress, "clustering", "iterations") as advance:
             for seed in random.randint(2**31, size=n_init):
-                seeds = plus_plus(users, center.values, n_states, np.random.default_rng(seed))
-                runs.append(iterate(users, center, seeds, max_iter, advance))
-        self._keep(min(runs, key=lambda run: run.inertia), everybody)
-        self.merged_ = n_states - len(self.rankings_)
-        return self
-
-    def _keep(self, best: Clusters, everybody: PairSigns) -> None:
-        """Store the states that have users, and everybody's nearest order."""
+                seeds = plus_plus(users, centroid.values, n_states, np.random.default_rng(seed))
+                runs.append(iterate(users, centroid, seeds, max_iter, advance))
+        best = min(runs, key=lambda run: run.inertia)
         sizes = np.bincount(best.labels, minlength=len(best.centers))
         self.centers_, self.rankings_ = best.centers[sizes > 0], best.rankings[sizes > 0]
         self._largest = int(sizes[sizes > 0].argmax())
         self.labels_, self.inertia_ = self._assign(everybody)
         self.n_iter_ = best.n_iter
         self._n_features_out = len(self.rankings_)
+        self.merged_ = n_states - len(self.rankings_)
+        return self
 
     def _assign(self, users: PairSigns) -> tuple[IntArray, float]:
         labels, agreement = nearest(users, order_signs(self.rankings_))
@@ -172,14 +173,6 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _centroid(
-    kind: str, filled: FloatArray, users: PairSigns, tried: BoolArray
-) -> MeanCentroid | BordaCentroid:
-    if kind == "mean":
-        return MeanCentroid(filled)
-    return BordaCentroid(borda_scores(filled), users, tried)
 
 
 def _check_enough(n_states: int, n_told: int, tried: BoolArray) -> None:

@@ -86,8 +86,6 @@ def make_ratings(
     state 1: Adventure > Animation > Action
     >>> ratings.states
     array([0, 0, 1])
-    >>> ratings.table.num_rows, ratings.table.column_names
-    (150, ['userId', 'genre', 'rating'])
     """
     n_arms, n_states = whole("n_arms", n_arms, least=LEAST_TRIED), whole("n_states", n_states)
     if n_arms <= len(GENRES) and n_states > factorial(n_arms):
@@ -109,6 +107,33 @@ def make_ratings(
         half_stars=bool(half_stars),
         seed=seed,
     )
+
+
+def _planted_orders(n_states: int, n_arms: int, seed: int) -> LatentOrders:
+    """Draw different rankings."""
+    rng = _generator(seed, 0, 0)
+    drawn: dict[tuple[int, ...], None] = {}
+    while len(drawn) < n_states:
+        drawn.setdefault(tuple(rng.permutation(n_arms).tolist()))
+    digits = len(str(n_arms))
+    numbered = [f"Genre {a + 1:0{digits}}" for a in range(n_arms)]
+    return LatentOrders.from_rankings(
+        list(drawn), numbered if n_arms > len(GENRES) else GENRES[:n_arms]
+    )
+
+
+def _generator(seed: int, stream: int, block: int) -> np.random.Generator:
+    sequence = np.random.SeedSequence(seed, spawn_key=(stream, block))
+    return np.random.Generator(np.random.SFC64(sequence))
+
+
+class _Block(NamedTuple):
+    """Some users: the block's number, and each one's state, means and known arms."""
+
+    number: int
+    states: IntArray
+    means: FloatArray
+    known: BoolArray
 
 
 @dataclass(frozen=True)
@@ -186,9 +211,11 @@ class GeneratedRatings:
         import pyarrow as pa
 
         names = pa.array(self.orders.arms)
+        first = 1
         for block in self._blocks():
             arms, ratings = self._rate(block)
-            users = np.arange(block.first, block.first + len(block.states)) + 1
+            users = np.arange(first, first + len(block.states))
+            first += len(users)
             columns = {
                 "userId": pa.array(np.repeat(users, self.ratings_per_user)),
                 "genre": pa.DictionaryArray.from_arrays(arms.astype(np.int16).ravel(), names),
@@ -196,9 +223,13 @@ class GeneratedRatings:
             }
             yield pa.RecordBatch.from_pydict(columns)
 
-    def _blocks(self) -> Iterator["_Block"]:
+    @property
+    def _block_size(self) -> int:
+        return max(BLOCK_ROWS // self.ratings_per_user, 1)
+
+    def _blocks(self) -> Iterator[_Block]:
         """Draw the users, block by block; a block does not depend on the number of users."""
-        size = max(BLOCK_ROWS // self.ratings_per_user, 1)
+        size = self._block_size
         ranked = np.linspace(1.0, 0.0, self.orders.n_arms)
         level = np.empty((self.orders.n_states, self.orders.n_arms))
         np.put_along_axis(level, self.orders.tables.sequence[0], ranked[None], axis=1)
@@ -210,12 +241,12 @@ class GeneratedRatings:
             luck = rng.random(means.shape)
             known = luck >= np.minimum(self.missing, np.sort(luck)[:, -LEAST_TRIED, None])
             kept = min(size, self.n_users - first)
-            yield _Block(number, first, states[:kept], means[:kept], known[:kept])
+            yield _Block(number, states[:kept], means[:kept], known[:kept])
 
-    def _rate(self, block: "_Block") -> tuple[IntArray, FloatArray]:
+    def _rate(self, block: _Block) -> tuple[IntArray, FloatArray]:
         """Draw the rows of a block: arms and ratings, both (users, ratings_per_user)."""
         rng = _generator(self.seed, 2, block.number)
-        shape = max(BLOCK_ROWS // self.ratings_per_user, 1), self.ratings_per_user
+        shape = self._block_size, self.ratings_per_user
         luck, noise = rng.random(shape), rng.standard_normal(shape)
         kept = len(block.states)
         known_first = np.argsort(~block.known, axis=1, kind="stable")
@@ -223,30 +254,3 @@ class GeneratedRatings:
         arms = np.take_along_axis(known_first, pick, axis=1)
         ratings = np.take_along_axis(block.means, arms, axis=1) + self.sigma * noise[:kept]
         return arms, np.clip(np.round(2 * ratings) / 2, 0.5, 5.0) if self.half_stars else ratings
-
-
-class _Block(NamedTuple):
-    """Some users: the first one's place, and each one's state, means and known arms."""
-
-    number: int
-    first: int
-    states: IntArray
-    means: FloatArray
-    known: BoolArray
-
-
-def _planted_orders(n_states: int, n_arms: int, seed: int) -> LatentOrders:
-    """Draw different rankings."""
-    rng = _generator(seed, 0, 0)
-    drawn: dict[tuple[int, ...], None] = {}
-    while len(drawn) < n_states:
-        drawn.setdefault(tuple(rng.permutation(n_arms).tolist()))
-    digits = len(str(n_arms))
-    numbered = tuple(f"Genre {a + 1:0{digits}}" for a in range(n_arms))
-    names = numbered if n_arms > len(GENRES) else GENRES[:n_arms]
-    return LatentOrders.from_rankings(list(drawn), names)
-
-
-def _generator(seed: int, stream: int, block: int) -> np.random.Generator:
-    sequence = np.random.SeedSequence(seed, spawn_key=(stream, block))
-    return np.random.Generator(np.random.SFC64(sequence))

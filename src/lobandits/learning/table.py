@@ -1,9 +1,10 @@
 """RewardTable: what learning needs to know of logs, three numbers for each user and arm."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +17,8 @@ from lobandits.orders.immutable import read_only
 # To so many bits sums are taken for exact: what is lost is far above the noise of adding rewards
 # in another order, and far below any reward's precision.
 BITS = 40
+MOST_CELLS = 2**29
+DENSE = 4  # numbers lie close together if their range is at most so many times their number
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +48,6 @@ class RewardTable:
     >>> table.means
     array([[3.5, 1. ],
            [3. , nan]])
-    >>> print(round(table.noise(), 4))
-    0.7071
     """
 
     users: NDArray[Any]
@@ -70,22 +71,22 @@ class RewardTable:
             "sums": finite_array("sums", self.sums),
             "squares": finite_array("squares", self.squares),
         }
+        shape = (len(users), len(arms))
         for name, value in fields.items():
-            if value.shape != (len(users), len(arms)):
-                shape = (len(users), len(arms))
+            if value.shape != shape:
                 raise LobInputError(f"{name} must have the shape {shape}, got {value.shape}")
-        self._fill(users, arms, **fields)
+        self._fill(arms, users=users, **fields)
 
     @classmethod
-    def _of(cls, users: NDArray[Any], arms: Sequence[str], **fields: Any) -> "RewardTable":
+    def _of(cls, arms: Sequence[str], **arrays: NDArray[Any]) -> "RewardTable":
         """Return the table of fields that are already checked."""
         table = object.__new__(cls)
-        table._fill(users, tuple(arms), **fields)
+        table._fill(arms, **arrays)
         return table
 
-    def _fill(self, users: NDArray[Any], arms: tuple[str, ...], **fields: Any) -> None:
-        arrays = {"users": users, **fields}
-        self.__dict__.update(arms=arms, **{name: read_only(a) for name, a in arrays.items()})
+    def _fill(self, arms: Sequence[str], **arrays: NDArray[Any]) -> None:
+        fixed = {name: read_only(array) for name, array in arrays.items()}
+        self.__dict__.update(fixed, arms=tuple(arms))
 
     @property
     def n_users(self) -> int:
@@ -145,8 +146,7 @@ class RewardTable:
         dropped too.
         """
         least_user = whole("min_user_rewards", min_user_rewards)
-        least_arm = whole("min_arm_rewards", min_arm_rewards)
-        enough = self.counts.sum(axis=0) >= least_arm
+        enough = self.counts.sum(axis=0) >= whole("min_arm_rewards", min_arm_rewards)
         users = self.counts @ enough >= least_user
         if users.all() and enough.all():
             return self
@@ -154,15 +154,116 @@ class RewardTable:
         return self._part(np.flatnonzero(users), np.flatnonzero(arms))
 
     def _part(self, users: NDArray[Any], arms: IntArray) -> "RewardTable":
+        cells = {"counts": self.counts, "sums": self.sums, "squares": self.squares}
         try:
-            fields = {
-                name: getattr(self, name)[users][:, arms] for name in ("counts", "sums", "squares")
-            }
-            chosen = self.users[users]
+            arrays = {name: values[users][:, arms] for name, values in cells.items()}
+            arrays["users"] = self.users[users]
         except IndexError as error:
             raise LobInputError(f"no such users in {self!r}: {error}") from None
-        return RewardTable._of(chosen, [self.arms[a] for a in arms], **fields)
+        return RewardTable._of([self.arms[a] for a in arms], **arrays)
 
     def __repr__(self) -> str:
         sizes = (f"{name}={getattr(self, name)}" for name in ("n_users", "n_arms", "n_rewards"))
         return f"RewardTable({', '.join(sizes)})"
+
+
+def impute(means: FloatArray) -> tuple[FloatArray, float]:
+    r"""Return :math:`\bar x_u + o_a` where :math:`x_{u,a}` is nan, and the share of such cells.
+
+    :math:`\bar x_u` is the user's average over the arms tried, and :math:`o_a` the average of
+    :math:`x_{u,a} - \bar x_u` over the users who tried the arm. Every user must have tried an
+    arm, and every arm a user.
+
+    Examples
+    --------
+    >>> impute(np.array([[1.0, 2.0, 3.0], [4.0, np.nan, 6.0]]))[0]
+    array([[1., 2., 3.],
+           [4., 5., 6.]])
+    """
+    missing = np.isnan(means)
+    if not missing.any():
+        return means, 0.0
+    typical = np.nanmean(means, axis=1, keepdims=True)
+    offsets = np.nanmean(means - typical, axis=0)
+    return np.where(missing, typical + offsets, means), float(missing.mean())
+
+
+def pivot(cells: Any, name: str, arm: str) -> RewardTable:
+    """Return the table of cells, an Arrow table with one row for each."""
+    coded, users = _encode(cells, "user")
+    coded, arms = _encode(coded, "arm")
+    shape = len(users.distinct), len(arms.distinct)
+    if shape[0] * shape[1] > MOST_CELLS:
+        raise LobInputError(
+            f"{name} has {shape[0]:,} users and {shape[1]:,} arms, more than {MOST_CELLS:,} "
+            f"cells; is {arm!r} the column of arms?"
+        )
+    kinds = {"counts": np.int64, "sums": np.float64, "squares": np.float64}
+    fields = {field: np.zeros(shape, dtype=kind) for field, kind in kinds.items()}
+
+    def write(batch: Any) -> None:
+        place = users.ranks(batch.column("user")) * shape[1] + arms.ranks(batch.column("arm"))
+        for field, values in fields.items():
+            values.reshape(-1)[place] = batch.column(field).to_numpy()
+
+    _in_threads(write, coded.to_batches())
+    try:
+        names = arm_names(None, [str(value) for value in arms.distinct.tolist()])
+    except LobInputError as error:
+        raise LobInputError(
+            f"column {arm!r} of {name}: {error}. Correct or leave out such rows"
+        ) from None
+    return RewardTable._of(names, users=users.distinct, **fields)
+
+
+class _Codes(NamedTuple):
+    """The distinct values, sorted, and a lookup table of the rank of code ``i + low``."""
+
+    distinct: NDArray[Any]
+    rank: IntArray
+    low: int = 0
+
+    def ranks(self, values: Any) -> IntArray:
+        """Return where each value, or its code in a dictionary, stands among the distinct."""
+        codes: IntArray = getattr(values, "indices", values).to_numpy()
+        return self.rank[np.subtract(codes, self.low, dtype=np.int64)]
+
+
+def _encode(cells: Any, field: str) -> tuple[Any, _Codes]:
+    """Return the cells with one column coded, and its codes.
+
+    Whole numbers that lie close together are their own codes, which saves hashing.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = cells.column(field)
+    if pa.types.is_signed_integer(column.type):
+        low, high = (end.as_py() for end in pc.min_max(column).values())
+        if high - low < DENSE * len(column):
+            there = np.zeros(high - low + 1, dtype=np.bool_)
+            for chunk in column.chunks:
+                there[np.subtract(chunk.to_numpy(), low, dtype=np.int64)] = True
+            return cells, _Codes(np.flatnonzero(there) + low, np.cumsum(there) - 1, low)
+    chunks = _in_threads(lambda chunk: chunk.dictionary_encode(), column.chunks)
+    encoded = pa.chunked_array(chunks).unify_dictionaries()
+    values = encoded.chunk(0).dictionary
+    order = pc.sort_indices(values).to_numpy()
+    coded = cells.set_column(cells.column_names.index(field), field, encoded)
+    return coded, _Codes(_array(values.take(order)), np.argsort(order))
+
+
+def _in_threads(work: Callable[[Any], Any], parts: list[Any]) -> list[Any]:
+    """Return what ``work`` makes of each part; Arrow and NumPy let other threads go on."""
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(work, parts))
+
+
+def _array(values: Any) -> NDArray[Any]:
+    """Return numbers as such, everything else as Python objects."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
+        numbers: NDArray[Any] = values.to_numpy()
+        return numbers.astype(np.int64) if numbers.dtype.kind == "i" else numbers
+    return np.array(values.to_pylist(), dtype=object)

@@ -6,9 +6,8 @@ import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits.errors import LobInputError
-from lobandits.learning.imputation import impute
 from lobandits.learning.kmeans import KendallKMeans
-from lobandits.learning.table import RewardTable
+from lobandits.learning.table import RewardTable, impute
 from lobandits.orders import LatentOrders
 from lobandits.orders.arms import counted
 from lobandits.projection import project

@@ -1,15 +1,17 @@
-"""The ratings of one MovieLens edition."""
+"""The ratings of one MovieLens edition, and their sums by user and genre."""
 
 import os
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from lobandits._checks import whole
 from lobandits.errors import LobInputError, LobWarning
-from lobandits.learning.movielens.movies import read_movies
-from lobandits.learning.movielens.read import read_ratings
-from lobandits.learning.movielens.source import Source, open_source
+from lobandits.learning.editions import open_source, read_movies, read_ratings
+from lobandits.learning.table import RewardTable, pivot
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,8 +25,20 @@ SIZES = {
     32_000_204: "ml-32m",
 }
 """Editions that never change, by their number of ratings."""
-UNKNOWN = "MovieLens"
-"""The edition of a folder that neither files, nor counts, nor its name tell."""
+CELLS = """
+CREATE TEMP VIEW kept AS
+SELECT userId, movieId, rating FROM ratings
+SEMI JOIN (SELECT movieId FROM ratings GROUP BY movieId HAVING count(*) >= {movie_ratings})
+USING (movieId);
+
+SELECT userId AS user, coalesce(genre, 'None') AS arm,
+       count(*) AS counts, sum(rating) AS sums, sum(rating * rating) AS squares
+FROM kept
+SEMI JOIN (SELECT userId FROM kept GROUP BY userId HAVING count(*) >= {user_ratings})
+USING (userId)
+LEFT JOIN genres USING (movieId)
+GROUP BY ALL
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,15 +60,12 @@ class MovieLensRatings:
     >>> ratings = pa.table({"userId": [1, 1, 2], "movieId": [7, 8, 7], "rating": [4.5, 2.0, 3.0]})
     >>> genres = [["Action", "Crime"], []]
     >>> movies = pa.table({"movieId": [7, 8], "title": ["Heat", "Home"], "genres": genres})
-    >>> data = MovieLensRatings(ratings, movies, "mine")
-    >>> data
+    >>> MovieLensRatings(ratings, movies, "mine")
     MovieLensRatings(mine: 3 ratings, 2 users, 2 movies, 2 genres)
-    >>> data.genres
-    ('Action', 'Crime')
     """
 
-    ratings: "pa.Table" = field(repr=False)
-    movies: "pa.Table" = field(repr=False)
+    ratings: "pa.Table"
+    movies: "pa.Table"
     edition: str
 
     @property
@@ -118,31 +129,64 @@ def load_movielens(path: str | os.PathLike[str]) -> MovieLensRatings:
             ratings, movies = read_ratings(source.ratings), read_movies(source.movies)
         except OSError as error:
             raise LobInputError(f"cannot read {error.filename}: {error.strerror}") from error
-    _warn_of_unknown_movies(ratings, movies, source)
-    return MovieLensRatings(ratings, movies, _edition(source, ratings.num_rows))
+    _warn_of_unknown_movies(ratings, movies, source.movies.name)
+    named = source.folder if source.folder.startswith("ml-") else "MovieLens"
+    edition = source.edition or SIZES.get(ratings.num_rows, named)
+    return MovieLensRatings(ratings, movies, edition)
 
 
-def _edition(source: Source, n_ratings: int) -> str:
-    """Return the edition: by its files where these tell, else by its size or its folder's name."""
-    if source.layout.ratings == "u.data":
-        return "ml-100k"
-    if source.layout.ratings == "ratings.dat":
-        return "ml-1m" if "users.dat" in source.beside else "ml-10m"
-    if source.layout.ratings == "rating.csv":
-        return "ml-20m"
-    name = source.folder if source.folder.startswith("ml-") else UNKNOWN
-    return SIZES.get(n_ratings, name)
-
-
-def _warn_of_unknown_movies(ratings: "pa.Table", movies: "pa.Table", source: Source) -> None:
+def _warn_of_unknown_movies(ratings: "pa.Table", movies: "pa.Table", name: str) -> None:
     import pyarrow.compute as pc
 
     rated = ratings["movieId"].unique()
     known = pc.sum(pc.is_in(rated, movies["movieId"])).as_py() or 0
     if known < len(rated):
         warnings.warn(
-            f"{len(rated) - known:,} of {len(rated):,} rated movies are not in "
-            f"{source.movies.name}; they count as movies without a genre",
+            f"{len(rated) - known:,} of {len(rated):,} rated movies are not in {name}; they count "
+            "as movies without a genre",
             LobWarning,
             stacklevel=3,
         )
+
+
+def genre_table(
+    data: MovieLensRatings,
+    min_movie_ratings: int = 200,
+    min_user_ratings: int = 200,
+    seed: int = 0,
+) -> RewardTable:
+    """Return the count, sum and squares of each user's ratings of each genre, as in the paper.
+
+    Movies with fewer than ``min_movie_ratings`` are left out, then users with fewer than
+    ``min_user_ratings`` of what remains. A movie with several genres has one of them, at random:
+    ``seed`` and the edition's movies decide which, not the filters nor the order of rows. Movies
+    without a genre have the genre "None".
+    """
+    import duckdb
+
+    movie_ratings = whole("min_movie_ratings", min_movie_ratings)
+    user_ratings = whole("min_user_ratings", min_user_ratings)
+    with duckdb.connect() as db:
+        db.register("ratings", data.ratings)
+        db.register("genres", _one_genre_each(data.movies, whole("seed", seed, least=0)))
+        query = CELLS.format(movie_ratings=movie_ratings, user_ratings=user_ratings)
+        cells = db.sql(query).to_arrow_table()
+    if not len(cells):
+        raise LobInputError(
+            f"no user of {data.edition} has {user_ratings:,} ratings of movies with at least "
+            f"{movie_ratings:,} ratings; lower min_user_ratings or min_movie_ratings"
+        )
+    return pivot(cells, data.edition, "genre")
+
+
+def _one_genre_each(movies: "pa.Table", seed: int) -> "pa.Table":
+    """Return a table of movieId and genre, one of the movie's; null where it has none."""
+    import pyarrow as pa
+
+    ordered = movies.sort_by("movieId")
+    draws = np.random.default_rng(seed).random(ordered.num_rows)
+    drawn = [
+        genres[int(draw * len(genres))] if genres else None
+        for genres, draw in zip(ordered["genres"].to_pylist(), draws.tolist(), strict=True)
+    ]
+    return pa.table({"movieId": ordered["movieId"], "genre": pa.array(drawn, pa.string())})
