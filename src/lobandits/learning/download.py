@@ -6,8 +6,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.error import HTTPError, URLError
@@ -21,8 +20,7 @@ ADDRESS = "https://files.grouplens.org/datasets/movielens/"
 PIECE = 1 << 18
 ATTEMPTS = 4  # how often in a row a connection may break without one more byte
 TIMEOUT = 30.0
-Follow = Callable[[int, int | None], None]
-"""Is told the bytes so far, and in total (None if the server does not say)."""
+Follow = Callable[[int, int | None], None]  # the bytes so far, and in total if the server says
 
 
 class Edition(NamedTuple):
@@ -75,19 +73,8 @@ def download_movielens(
 
     An interrupted download leaves a file that ends in .part, and the next one goes on from there
     if the server can. The zip gets its name only after its MD5 sum was checked, or where the
-    server has none the zip's own checksums.
-
-    Parameters
-    ----------
-    name
-        Such as "movielens-20m".
-    folder
-        Where the zip is kept; by default ``lobandits`` in the user's cache folder.
-    url
-        Address of the folder that has the zips; by default that of GroupLens, or the environment
-        variable LOB_MOVIELENS_URL.
-    follow
-        Called with the bytes so far and in total (None if unknown).
+    server has none the zip's own checksums. By default GroupLens, or the address in the variable
+    LOB_MOVIELENS_URL, is asked, and the user's cache folder keeps the zip.
     """
     target = (default_folder() if folder is None else Path(folder)) / edition(name).file
     if target.is_file():
@@ -156,10 +143,10 @@ def _fetch_rest(address: str, part: Path, follow: Follow) -> bool:
     except HTTPError as error:
         if error.code != http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
             raise
-        complete: bool = error.headers.get("Content-Range") == f"bytes */{have}"
-        if not complete:
-            part.unlink()  # longer than the file
-        return complete
+        if error.headers.get("Content-Range") == f"bytes */{have}":
+            return True
+        part.unlink()  # longer than the file
+        return False
     with response:
         kept = _kept(response, have)
         length = response.headers.get("Content-Length")
@@ -184,33 +171,26 @@ def _append(response: Any, part: Path, kept: int, total: int | None, follow: Fol
     done = kept
     with part.open("r+b" if kept else "wb") as file:
         file.seek(kept)
-        while piece := _read(response):
+        while piece := _unbroken(response.read, PIECE):
             file.write(piece)
             done += len(piece)
             follow(done, total)
     return done
 
 
-def _read(response: Any) -> bytes:
-    with _unbroken():
-        return bytes(response.read(PIECE))
-
-
 def _open(request: Request) -> Any:
     """Return the server's answer; no connection is an URLError, a lost one is Broken."""
     request.add_header("User-Agent", "lobandits")
     try:
-        with _unbroken():
-            return urlopen(request, timeout=TIMEOUT)
+        return _unbroken(urlopen, request, timeout=TIMEOUT)
     except HTTPError as error:
         error.close()
         raise
 
 
-@contextmanager
-def _unbroken() -> Iterator[None]:
+def _unbroken(call: Callable[..., Any], *args: Any, **options: Any) -> Any:
     try:
-        yield
+        return call(*args, **options)
     except URLError:
         raise
     except (OSError, http.client.HTTPException) as error:
@@ -220,11 +200,11 @@ def _unbroken() -> Iterator[None]:
 def _check(part: Path, target: Path, address: str) -> None:
     """Refuse, and delete, a file that is not what the server says, or is no whole zip."""
     published = _published_sum(f"{address}.md5")
-    with part.open("rb") as file:
-        found = hashlib.file_digest(file, "md5").hexdigest()
     if published is None:
         wrong = _damage(part)
     else:
+        with part.open("rb") as file:
+            found = hashlib.file_digest(file, "md5").hexdigest()
         wrong = f"its MD5 sum is {found}, not {published}" if found != published else None
     if wrong is not None:
         part.unlink()

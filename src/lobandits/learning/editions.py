@@ -7,7 +7,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -19,22 +19,20 @@ if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-LAYOUTS = {
+LAYOUTS = {  # the file of ratings, and the file of movies beside it
     "u.data": "u.item",
     "ratings.dat": "movies.dat",
     "ratings.csv": "movies.csv",
     "rating.csv": "movie.csv",
 }
-"""The file of ratings, and the file of movies beside it."""
 SEPARATORS = {".data": "\t", ".dat": "::", ".csv": ","}
 RATING = {"userId": "INTEGER", "movieId": "INTEGER", "rating": "DOUBLE"}
 MOVIE = ("movieId", "title", "genres")
-FLAGS = (
-    *("unknown", "Action", "Adventure", "Animation", "Children's", "Comedy", "Crime"),
-    *("Documentary", "Drama", "Fantasy", "Film-Noir", "Horror", "Musical", "Mystery"),
-    *("Romance", "Sci-Fi", "Thriller", "War", "Western"),
-)
-"""The genres of ml-100k, in the order of the columns of u.item that say yes or no."""
+FLAGS = (  # the genres of ml-100k, in the order of the columns of u.item that say yes or no
+    "unknown", "Action", "Adventure", "Animation", "Children's", "Comedy", "Crime", "Documentary",
+    "Drama", "Fantasy", "Film-Noir", "Horror", "Musical", "Mystery", "Romance", "Sci-Fi",
+    "Thriller", "War", "Western",
+)  # fmt: skip
 NO_GENRE = {"", "unknown", "(no genres listed)"}
 AGAIN = "; download it again"
 FIX = "; mend the line, or download the data again"
@@ -69,7 +67,6 @@ def open_source(path: str | os.PathLike[str]) -> Iterator[Source]:
 
 
 def _unpacked(path: Path, folder: Path) -> Source:
-    """Put the two files that are wanted of a zip into the folder."""
     if not zipfile.is_zipfile(path):
         ours = path.name in {*LAYOUTS, *LAYOUTS.values()}
         hint = "; give the folder that it is in" if ours else AGAIN
@@ -103,7 +100,6 @@ def _find(names: set[str], place: Path) -> tuple[str, str]:
 
 
 def _source(root: Path, found: tuple[str, str], names: set[str], name: str) -> Source:
-    """Return the two files found below a root that is called ``name``."""
     ratings, movies = (root / file for file in found)
     edition = {"u.data": "ml-100k", "rating.csv": "ml-20m"}.get(ratings.name)
     if ratings.name == "ratings.dat":
@@ -113,10 +109,7 @@ def _source(root: Path, found: tuple[str, str], names: set[str], name: str) -> S
 
 
 def read_ratings(path: Path) -> "pa.Table":
-    """Return the columns userId, movieId and rating of a file, row by row as they are.
-
-    There may be tens of millions, so DuckDB reads them.
-    """
+    """Return the columns userId, movieId and rating of a file, row by row as they are."""
     import duckdb
 
     named = path.suffix == ".csv"
@@ -133,7 +126,6 @@ def read_ratings(path: Path) -> "pa.Table":
 def _scan(
     db: "duckdb.DuckDBPyConnection", path: Path, columns: list[str], options: str = ""
 ) -> "duckdb.DuckDBPyRelation":
-    """Return the three columns that we want."""
     named = path.suffix == ".csv"
     return db.sql(
         f"SELECT {', '.join(RATING)} FROM read_csv($path, delim=$separator, header=$header, "
@@ -155,19 +147,16 @@ def _bad_line(
     import duckdb
 
     what = f" cannot be read: {str(error).splitlines()[0]}"
-    try:
+    with suppress(duckdb.Error):  # the first error says it all
         _scan(db, path, columns, SKIP).aggregate("sum(userId + movieId + rating)").fetchall()
         bad = db.sql("SELECT line, csv_line, error_message FROM reject_errors ORDER BY line")
         for line, text, message in bad.fetchall()[:1]:
             what = f", line {line} is {text!r}: {message.splitlines()[0].rstrip('.')}"
-    except duckdb.Error:
-        pass  # the first error says it all
     names = SEPARATORS[path.suffix].join(columns)
     return LobInputError(f"{path.name}{what}; a line holds {names!r}{FIX}")
 
 
 def _check_numbers(table: "pa.Table", path: Path) -> None:
-    """Refuse cells that are empty or not finite, and a file without ratings."""
     import pyarrow.compute as pc
 
     if table.num_rows == 0:
@@ -177,7 +166,7 @@ def _check_numbers(table: "pa.Table", path: Path) -> None:
         row = pc.index(fine, False).as_py()
         if row >= 0:
             value = table[column][row].as_py()
-            shown = "empty" if value is None else str(value)
+            shown = "empty" if value is None else value
             with path.open("rb") as file:  # a header is a row, empty lines are none
                 filled = (line for line, text in enumerate(file, start=1) if text.strip())
                 line = next(islice(filled, row + (path.suffix == ".csv"), None))
@@ -215,8 +204,7 @@ def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
     columns = _header(path, MOVIE)
     places = [columns.index(name) for name in MOVIE]
     reader = csv.reader(io.StringIO(_text(path), newline=""))
-    next(reader)
-    for row in reader:
+    for row in islice(reader, 1, None):
         if row:
             whole = len(row) == len(columns)
             yield reader.line_num, [row[place] for place in places] if whole else row

@@ -8,8 +8,7 @@ from lobandits._checks import BoolArray, FloatArray, IntArray, one_of, real, who
 from lobandits._progress import spinner
 from lobandits.errors import LobInputError
 from lobandits.learning.kendall import pair_signs, rank
-from lobandits.learning.kmeans import KendallKMeans
-from lobandits.learning.lloyd import averages
+from lobandits.learning.kmeans import KendallKMeans, averages
 from lobandits.learning.logs import Logs, reward_table
 from lobandits.learning.model import OrderModel
 from lobandits.learning.table import RewardTable, impute
@@ -44,12 +43,11 @@ def learn_orders(
     Parameters
     ----------
     logs, user, arm, reward, min_user_rewards, min_arm_rewards
-        The rewards, the names of their columns, and how many a user or an arm must have; see
-        `reward_table`.
+        As for `reward_table`.
     n_states
         Number of states, m. Fewer come back where orders become equal.
     centroid, n_init, max_iter, seed
-        How to cluster; see `KendallKMeans`.
+        As for `KendallKMeans`.
     relations
         "total": each state's order is that of its centre, as in the paper. "confident": of its
         relations only those that most members share, by one-sided sign tests with Holm's
@@ -57,17 +55,14 @@ def learn_orders(
     level
         For "confident": the chance, at most, of any false relation in a state.
     progress
-        Show what is being done, and a progress bar, if standard error is a terminal.
+        Show a progress bar, if standard error is a terminal.
 
     Examples
     --------
     >>> import polars as pl
-    >>> logs = pl.DataFrame({
-    ...     "userId": [1, 1, 1, 2, 2, 2, 3, 3],
-    ...     "genre": ["drama", "war", "noir", "drama", "war", "noir", "war", "noir"],
-    ...     "rating": [5, 4, 1, 4, 3, 2, 2, 5],
-    ... })
-    >>> model = learn_orders(logs, "userId", "genre", "rating", n_states=2)
+    >>> arms = ["drama", "war", "noir", "drama", "war", "noir", "war", "noir"]
+    >>> logs = {"id": [1, 1, 1, 2, 2, 2, 3, 3], "genre": arms, "stars": [5, 4, 1, 4, 3, 2, 2, 5]}
+    >>> model = learn_orders(pl.DataFrame(logs), "id", "genre", "stars", n_states=2)
     >>> print(model.orders)
     state 0: drama > war > noir
     state 1: noir > drama > war
@@ -102,7 +97,7 @@ def learn_orders(
 
 
 def n_told(table: RewardTable) -> int:
-    """Return how many users tried two arms or more, which is what tells of an order."""
+    """Return how many users tried two arms or more, and so tell of an order."""
     return int((np.count_nonzero(table.counts, axis=1) >= 2).sum())
 
 
@@ -130,12 +125,10 @@ def confident_relations(
 
     .. math:: p_{ab} = P(\mathrm{Bin}(n, 1/2) \ge W)
 
-    It is exact for any n, and free of the members' scales. Holm's step-down over the k(k-1)/2
-    pairs keeps the chance of any false relation in a state below ``level``; transitivity then
-    adds what follows. Only relations of the total order are tested, so no cycle can arise.
-
-    The same users formed the states, which makes their members agree more than new users of
-    these states will: the level is nominal.
+    Holm's step-down over the k(k-1)/2 pairs keeps the chance of any false relation in a state
+    below ``level``; transitivity then adds what follows. Only relations of the total order are
+    tested, so no cycle can arise. The level is nominal: the users who are asked also formed the
+    states, so they agree more than new users will.
     """
     from scipy.stats import binom
 
@@ -178,7 +171,7 @@ def exact_orders(
     Parameters
     ----------
     logs, user, arm, reward
-        The rewards, and the names of their columns; see `reward_table`.
+        As for `reward_table`.
     min_rewards
         Refuse the logs if some user has fewer rewards from some arm; by default 1.
 

@@ -20,9 +20,7 @@ Logs = Union[
     str, os.PathLike[str], list[str], RewardTable,
     "pd.DataFrame", "pl.DataFrame", "pl.LazyFrame", "pa.Table", "ibis.Table",
 ]  # fmt: skip
-Names = tuple[str, str, str]
-"""The columns of users, arms and rewards."""
-
+Names = tuple[str, str, str]  # the columns of users, arms and rewards
 SHOWN = 3
 
 
@@ -37,22 +35,19 @@ def reward_table(
 ) -> RewardTable:
     """Return the number, sum and sum of squares of each user's rewards from each arm.
 
-    The aggregation is one ibis expression. Files and frames run on an embedded DuckDB; a table
-    of another engine (Spark, BigQuery, Postgres, ...) stays there, and only the aggregate comes
-    back.
+    Files and frames are aggregated by an embedded DuckDB; a table of another engine (Spark,
+    BigQuery, Postgres, ...) stays there, and only the aggregate comes back.
 
     Parameters
     ----------
     logs
         One row for each reward: a CSV or Parquet file, a folder, glob or list of such files; a
-        pandas, polars or Arrow table; an ibis table of any engine; or a RewardTable, which is
-        filtered.
+        pandas, polars or Arrow table; an ibis table of any engine; or a RewardTable.
     user, arm, reward
         Names of the columns. Users and arms are numbers or text. Rewards are numbers, or text
         that reads as numbers.
     min_user_rewards, min_arm_rewards
-        Drop arms with fewer rewards, then users with fewer rewards from the arms left (as the
-        paper does; once each), then arms that no user left has tried.
+        See `RewardTable.filter`.
 
     Examples
     --------
@@ -134,7 +129,6 @@ def _aggregate(table: Any, names: Names) -> Any:
 
 
 def _key(column: Any) -> Any:
-    """Return the column of users or arms, which may hold text, numbers or dates."""
     kind = column.type()
     if kind.is_nested() or kind.is_binary() or kind.is_geospatial() or kind.is_json():
         raise LobInputError(

@@ -45,8 +45,6 @@ BAR_WIDTH = 1.4  # in inches
 class OrderModel:
     """The orders of m latent states, and what else the logs say about the states.
 
-    `learn_orders` and `exact_orders` make one.
-
     Parameters
     ----------
     orders
@@ -58,10 +56,10 @@ class OrderModel:
     state_means : (m, k)
         The average of the members' means, for mUCB and mTS.
     imputed_share
-        Share of the users' means that had to be imputed, as the arm was never tried.
+        Share of the users' means that had to be imputed: of arms never tried.
     sigma
-        Standard deviation of the rewards around each user's mean, from the logs; nan if no user
-        tried an arm twice.
+        Standard deviation of the rewards around each user's mean; nan if no user tried an arm
+        twice.
     merged
         How many states were merged into one of the same order, or lost all users.
 
@@ -104,8 +102,8 @@ class OrderModel:
         Parameters
         ----------
         rewards
-            Logs, whose users are answered in sorted order as by `reward_table`; or means
-            (n, k), nan where an arm was not tried.
+            Logs, whose users are answered in sorted order; or means (n, k), nan where an arm
+            was not tried.
         user, arm, reward
             The logs' columns. Arms are matched by name.
         """
@@ -119,8 +117,8 @@ class OrderModel:
     ) -> FloatArray:
         """Return Kendall's tau distance of each user to each state's order, (n, m).
 
-        The share of the pairs of arms tried by the user that the order ranks oppositely; pairs
-        that are tied, or that the order leaves open, count half. Arguments as for `predict`.
+        Pairs of arms that are tied, or that the order leaves open, count half. Arguments as for
+        `predict`.
         """
         users = self._signs(rewards, user, arm, reward)
         return distances(users, relation_signs(self.orders.precedes))
@@ -214,7 +212,6 @@ def _are_paths(rewards: Any) -> bool:
 
 
 def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the fields of a model in a file, all there and of a version that is known."""
     data = read_json(path)
     if not isinstance(data, dict) or data.get("format") != MODEL_FORMAT:
         raise LobInputError(

@@ -16,7 +16,7 @@ from lobandits.learning.table import RewardTable, pivot
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SIZES = {
+SIZES = {  # editions that never change, by their number of ratings
     100_000: "ml-100k",
     1_000_209: "ml-1m",
     10_000_054: "ml-10m",
@@ -24,7 +24,6 @@ SIZES = {
     25_000_095: "ml-25m",
     32_000_204: "ml-32m",
 }
-"""Editions that never change, by their number of ratings."""
 CELLS = """
 CREATE TEMP VIEW kept AS
 SELECT userId, movieId, rating FROM ratings
@@ -57,11 +56,10 @@ class MovieLensRatings:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> ratings = pa.table({"userId": [1, 1, 2], "movieId": [7, 8, 7], "rating": [4.5, 2.0, 3.0]})
-    >>> genres = [["Action", "Crime"], []]
-    >>> movies = pa.table({"movieId": [7, 8], "title": ["Heat", "Home"], "genres": genres})
+    >>> ratings = pa.table({"userId": [1, 2], "movieId": [7, 7], "rating": [4.5, 3.0]})
+    >>> movies = pa.table({"movieId": [7], "title": ["Heat"], "genres": [["Action", "Crime"]]})
     >>> MovieLensRatings(ratings, movies, "mine")
-    MovieLensRatings(mine: 3 ratings, 2 users, 2 movies, 2 genres)
+    MovieLensRatings(mine: 2 ratings, 2 users, 1 movies, 2 genres)
     """
 
     ratings: "pa.Table"
@@ -102,6 +100,8 @@ class MovieLensRatings:
 def load_movielens(path: str | os.PathLike[str]) -> MovieLensRatings:
     r"""Read the ratings of any MovieLens edition, from its folder or its zip.
 
+    An error names the file and line that are no ratings.
+
     Parameters
     ----------
     path
@@ -109,11 +109,6 @@ def load_movielens(path: str | os.PathLike[str]) -> MovieLensRatings:
         ml-20m, ml-25m, ml-32m, ml-latest or ml-latest-small (ratings.csv, movies.csv), or of
         Kaggle's copy of ml-20m (rating.csv, movie.csv). The data are not part of the package:
         ``lob data movielens-20m`` downloads an edition.
-
-    Raises
-    ------
-    LobInputError
-        If a file is missing, damaged or has lines that are no ratings; it names file and line.
 
     Examples
     --------
@@ -157,10 +152,9 @@ def genre_table(
 ) -> RewardTable:
     """Return the count, sum and squares of each user's ratings of each genre, as in the paper.
 
-    Movies with fewer than ``min_movie_ratings`` are left out, then users with fewer than
-    ``min_user_ratings`` of what remains. A movie with several genres has one of them, at random:
-    ``seed`` and the edition's movies decide which, not the filters nor the order of rows. Movies
-    without a genre have the genre "None".
+    Movies with fewer ratings are left out, then users with fewer ratings of what remains. A movie
+    has one of its genres, at random: ``seed`` and the edition's movies decide which, not the
+    filters nor the order of rows. Without any it has the genre "None".
     """
     import duckdb
 

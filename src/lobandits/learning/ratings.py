@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 from math import factorial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
@@ -73,8 +73,7 @@ def make_ratings(
     scale, shift
         (low, high) of the uniform b and c.
     half_stars
-        Round ratings to 0.5, 1.0, ..., 5.0, and cut them off there. That pulls the means
-        together at both ends, and leaves their order as it is.
+        Round ratings to 0.5, 1.0, ..., 5.0, and cut them off there, which keeps the means' order.
     seed
         Names the endless sequence of users: same seed, same rows; more users only add rows.
 
@@ -127,15 +126,6 @@ def _generator(seed: int, stream: int, block: int) -> np.random.Generator:
     return np.random.Generator(np.random.SFC64(sequence))
 
 
-class _Block(NamedTuple):
-    """Some users: the block's number, and each one's state, means and known arms."""
-
-    number: int
-    states: IntArray
-    means: FloatArray
-    known: BoolArray
-
-
 @dataclass(frozen=True)
 class GeneratedRatings:
     """Rating logs that `make_ratings` describes; rows are made when they are asked for.
@@ -148,10 +138,8 @@ class GeneratedRatings:
     Examples
     --------
     >>> ratings = make_ratings(n_users=2, n_arms=3, n_states=1, ratings_per_user=4)
-    >>> ratings.n_rows, ratings.means.shape
-    (8, (2, 3))
-    >>> ratings.table.column_names
-    ['userId', 'genre', 'rating']
+    >>> ratings.n_rows, ratings.table.column_names
+    (8, ['userId', 'genre', 'rating'])
     """
 
     n_users: int
@@ -172,12 +160,12 @@ class GeneratedRatings:
     @cached_property
     def states(self) -> IntArray:
         """Each user's state, (n,)."""
-        return read_only(np.concatenate([block.states for block in self._blocks()]))
+        return read_only(np.concatenate([states for states, _, _ in self._blocks()]))
 
     @cached_property
     def means(self) -> FloatArray:
         """Each user's own means, (n, k), before any rounding to half stars."""
-        return read_only(np.concatenate([block.means for block in self._blocks()]))
+        return read_only(np.concatenate([means for _, means, _ in self._blocks()]))
 
     @property
     def table(self) -> "pa.Table":
@@ -211,11 +199,19 @@ class GeneratedRatings:
         import pyarrow as pa
 
         names = pa.array(self.orders.arms)
+        shape = self._block_size, self.ratings_per_user
         first = 1
-        for block in self._blocks():
-            arms, ratings = self._rate(block)
-            users = np.arange(first, first + len(block.states))
-            first += len(users)
+        for number, (states, means, known) in enumerate(self._blocks()):
+            rng = _generator(self.seed, 2, number)
+            n, luck, noise = len(states), rng.random(shape), rng.standard_normal(shape)
+            known_first = np.argsort(~known, axis=1, kind="stable")
+            pick = (luck[:n] * known.sum(axis=1, keepdims=True)).astype(np.int64)
+            arms = np.take_along_axis(known_first, pick, axis=1)
+            ratings = np.take_along_axis(means, arms, axis=1) + self.sigma * noise[:n]
+            if self.half_stars:
+                ratings = np.clip(np.round(2 * ratings) / 2, 0.5, 5.0)
+            users = np.arange(first, first + n)
+            first += n
             columns = {
                 "userId": pa.array(np.repeat(users, self.ratings_per_user)),
                 "genre": pa.DictionaryArray.from_arrays(arms.astype(np.int16).ravel(), names),
@@ -227,8 +223,8 @@ class GeneratedRatings:
     def _block_size(self) -> int:
         return max(BLOCK_ROWS // self.ratings_per_user, 1)
 
-    def _blocks(self) -> Iterator[_Block]:
-        """Draw the users, block by block; a block does not depend on the number of users."""
+    def _blocks(self) -> Iterator[tuple[IntArray, FloatArray, BoolArray]]:
+        """Draw users' states, means and known arms, the same for any number of users."""
         size = self._block_size
         ranked = np.linspace(1.0, 0.0, self.orders.n_arms)
         level = np.empty((self.orders.n_states, self.orders.n_arms))
@@ -240,17 +236,5 @@ class GeneratedRatings:
             means = shift[:, None] + scale[:, None] * level[states]
             luck = rng.random(means.shape)
             known = luck >= np.minimum(self.missing, np.sort(luck)[:, -LEAST_TRIED, None])
-            kept = min(size, self.n_users - first)
-            yield _Block(number, states[:kept], means[:kept], known[:kept])
-
-    def _rate(self, block: _Block) -> tuple[IntArray, FloatArray]:
-        """Draw the rows of a block: arms and ratings, both (users, ratings_per_user)."""
-        rng = _generator(self.seed, 2, block.number)
-        shape = self._block_size, self.ratings_per_user
-        luck, noise = rng.random(shape), rng.standard_normal(shape)
-        kept = len(block.states)
-        known_first = np.argsort(~block.known, axis=1, kind="stable")
-        pick = (luck[:kept] * block.known.sum(axis=1, keepdims=True)).astype(np.int64)
-        arms = np.take_along_axis(known_first, pick, axis=1)
-        ratings = np.take_along_axis(block.means, arms, axis=1) + self.sigma * noise[:kept]
-        return arms, np.clip(np.round(2 * ratings) / 2, 0.5, 5.0) if self.half_stars else ratings
+            kept = self.n_users - first
+            yield states[:kept], means[:kept], known[:kept]

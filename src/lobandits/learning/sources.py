@@ -67,7 +67,6 @@ def _engine(logs: Any) -> Any:
 
 
 def _check_columns(there: Any, columns: Sequence[str], name: str) -> None:
-    """Refuse a table that lacks one of the columns, or has it twice."""
     names = [str(column) for column in there]
     for column in columns:
         if names.count(column) > 1:
@@ -93,7 +92,7 @@ def _files(paths: Sequence[str]) -> Source:
 
 
 def _matching(path: str) -> list[str]:
-    """Return the files that a path, a folder or a glob stands for, sorted."""
+    """Return the files that a path, a folder or a glob stands for."""
     if Path(path).is_file():
         return [path]
     if Path(path).is_dir():
@@ -127,9 +126,7 @@ def _within(folder: Path) -> list[str]:
 
 
 def _kind(file: str) -> str | None:
-    """Return "csv" or "parquet", by the file's suffix."""
-    name = file.lower().removesuffix(".gz")
-    return next((kind for suffix, kind in KINDS.items() if name.endswith(suffix)), None)
+    return KINDS.get(Path(file.lower().removesuffix(".gz")).suffix)
 
 
 def read_files(files: Sequence[str], name: str, **options: Any) -> Source:
@@ -187,7 +184,6 @@ def _as_written(source: Source, user: str, arm: str, reward: str) -> Source:
 
 @contextmanager
 def _readable(name: str) -> Iterator[None]:
-    """Turn what DuckDB says of a file into an error that names it."""
     import duckdb
 
     try:
@@ -202,7 +198,7 @@ def _readable(name: str) -> Iterator[None]:
 
 
 def _frame(logs: Any, columns: Sequence[str]) -> "pa.Table":
-    """Return the named columns of a pandas, polars or Arrow table, as Arrow."""
+    """Return the columns of a pandas, polars or Arrow table, as Arrow."""
     import pyarrow as pa
 
     if hasattr(logs, "collect_schema"):  # polars, perhaps lazy
@@ -220,7 +216,6 @@ def _frame(logs: Any, columns: Sequence[str]) -> "pa.Table":
 
 
 def _column(frame: Any, name: str) -> Any:
-    """Return one column as Arrow, or say which types it mixes."""
     import pyarrow as pa
 
     part = frame.select([name]) if hasattr(frame, "select") else frame[[name]]
@@ -254,4 +249,4 @@ def _mixture(values: list[Any]) -> str:
 
 def rows(number: int) -> str:
     """Return "1 row", "2,000 rows"."""
-    return counted(number, "row") if number < 1000 else f"{number:,} rows"
+    return f"{number:,} row" + ("s" if number != 1 else "")

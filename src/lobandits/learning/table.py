@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,7 +29,7 @@ class RewardTable:
               S_{ia} = \sum_{t: a_t = a} r_t, \quad
               Q_{ia} = \sum_{t: a_t = a} r_t^2
 
-    `reward_table` makes one from logs. Immutable.
+    `reward_table` makes one from logs.
 
     Parameters
     ----------
@@ -41,11 +41,8 @@ class RewardTable:
 
     Examples
     --------
-    >>> table = RewardTable(["ann", "bob"], ["x", "y"], [[2, 1], [1, 0]], [[7, 1], [3, 0]],
-    ...                     [[25, 1], [9, 0]])
-    >>> table
-    RewardTable(n_users=2, n_arms=2, n_rewards=4)
-    >>> table.means
+    >>> counts, sums, squares = [[2, 1], [1, 0]], [[7, 1], [3, 0]], [[25, 1], [9, 0]]
+    >>> RewardTable(["ann", "bob"], ["x", "y"], counts, sums, squares).means
     array([[3.5, 1. ],
            [3. , nan]])
     """
@@ -100,15 +97,15 @@ class RewardTable:
 
     @property
     def n_rewards(self) -> int:
-        """The number of rewards of all users from all arms."""
+        """The number of rewards."""
         return int(self.counts.sum())
 
     @cached_property
     def means(self) -> FloatArray:
         """Each user's mean reward of each arm, (n, k); nan where there is none.
 
-        Rounded to 40 bits of the size of the user's rewards. So a user's means that are equal
-        are equal bit by bit, in whichever order an engine added the rewards.
+        Rounded to 40 bits of the size of the user's rewards, so that equal means are equal bit by
+        bit, in whichever order an engine added the rewards.
         """
         tried = np.maximum(self.counts, 1)
         means = self.sums / tried
@@ -142,8 +139,7 @@ class RewardTable:
     def filter(self, min_user_rewards: int = 1, min_arm_rewards: int = 1) -> "RewardTable":
         """Drop arms with fewer rewards, then users with fewer rewards from the arms left.
 
-        As the paper filters: once each, arms first. An arm that no user left has tried is
-        dropped too.
+        As the paper filters, once each. An arm that no user left has tried is dropped too.
         """
         least_user = whole("min_user_rewards", min_user_rewards)
         enough = self.counts.sum(axis=0) >= whole("min_arm_rewards", min_arm_rewards)
@@ -163,19 +159,16 @@ class RewardTable:
         return RewardTable._of([self.arms[a] for a in arms], **arrays)
 
     def __repr__(self) -> str:
-        sizes = (f"{name}={getattr(self, name)}" for name in ("n_users", "n_arms", "n_rewards"))
-        return f"RewardTable({', '.join(sizes)})"
+        sizes = f"n_users={self.n_users}, n_arms={self.n_arms}, n_rewards={self.n_rewards}"
+        return f"RewardTable({sizes})"
 
 
 def impute(means: FloatArray) -> tuple[FloatArray, float]:
     r"""Return :math:`\bar x_u + o_a` where :math:`x_{u,a}` is nan, and the share of such cells.
 
     :math:`\bar x_u` is the user's average over the arms tried, and :math:`o_a` the average of
-    :math:`x_{u,a} - \bar x_u` over the users who tried the arm. Every user must have tried an
-    arm, and every arm a user.
+    :math:`x_{u,a} - \bar x_u` over the users who tried the arm.
 
-    Examples
-    --------
     >>> impute(np.array([[1.0, 2.0, 3.0], [4.0, np.nan, 6.0]]))[0]
     array([[1., 2., 3.],
            [4., 5., 6.]])
@@ -190,9 +183,10 @@ def impute(means: FloatArray) -> tuple[FloatArray, float]:
 
 def pivot(cells: Any, name: str, arm: str) -> RewardTable:
     """Return the table of cells, an Arrow table with one row for each."""
-    coded, users = _encode(cells, "user")
-    coded, arms = _encode(coded, "arm")
-    shape = len(users.distinct), len(arms.distinct)
+    batches = cells.to_batches()
+    users, rows = _ranks([batch.column("user") for batch in batches])
+    arms, columns = _ranks([batch.column("arm") for batch in batches])
+    shape = len(users), len(arms)
     if shape[0] * shape[1] > MOST_CELLS:
         raise LobInputError(
             f"{name} has {shape[0]:,} users and {shape[1]:,} arms, more than {MOST_CELLS:,} "
@@ -201,62 +195,48 @@ def pivot(cells: Any, name: str, arm: str) -> RewardTable:
     kinds = {"counts": np.int64, "sums": np.float64, "squares": np.float64}
     fields = {field: np.zeros(shape, dtype=kind) for field, kind in kinds.items()}
 
-    def write(batch: Any) -> None:
-        place = users.ranks(batch.column("user")) * shape[1] + arms.ranks(batch.column("arm"))
+    def write(batch: Any, row: IntArray, column: IntArray) -> None:
+        place = row * shape[1] + column
         for field, values in fields.items():
             values.reshape(-1)[place] = batch.column(field).to_numpy()
 
-    _in_threads(write, coded.to_batches())
+    _in_threads(write, batches, rows, columns)
     try:
-        names = arm_names(None, [str(value) for value in arms.distinct.tolist()])
+        names = arm_names(None, [str(value) for value in arms.tolist()])
     except LobInputError as error:
         raise LobInputError(
             f"column {arm!r} of {name}: {error}. Correct or leave out such rows"
         ) from None
-    return RewardTable._of(names, users=users.distinct, **fields)
+    return RewardTable._of(names, users=users, **fields)
 
 
-class _Codes(NamedTuple):
-    """The distinct values, sorted, and a lookup table of the rank of code ``i + low``."""
-
-    distinct: NDArray[Any]
-    rank: IntArray
-    low: int = 0
-
-    def ranks(self, values: Any) -> IntArray:
-        """Return where each value, or its code in a dictionary, stands among the distinct."""
-        codes: IntArray = getattr(values, "indices", values).to_numpy()
-        return self.rank[np.subtract(codes, self.low, dtype=np.int64)]
-
-
-def _encode(cells: Any, field: str) -> tuple[Any, _Codes]:
-    """Return the cells with one column coded, and its codes.
-
-    Whole numbers that lie close together are their own codes, which saves hashing.
-    """
+def _ranks(parts: list[Any]) -> tuple[NDArray[Any], list[IntArray]]:
+    """Return the sorted values of a column in parts, and where each part's values stand there."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column = cells.column(field)
-    if pa.types.is_signed_integer(column.type):
-        low, high = (end.as_py() for end in pc.min_max(column).values())
-        if high - low < DENSE * len(column):
+    if pa.types.is_signed_integer(parts[0].type):
+        low, high = (end.as_py() for end in pc.min_max(pa.chunked_array(parts)).values())
+        if high - low < DENSE * sum(map(len, parts)):  # their own codes, which saves hashing
+            codes = [np.subtract(part.to_numpy(), low, dtype=np.int64) for part in parts]
             there = np.zeros(high - low + 1, dtype=np.bool_)
-            for chunk in column.chunks:
-                there[np.subtract(chunk.to_numpy(), low, dtype=np.int64)] = True
-            return cells, _Codes(np.flatnonzero(there) + low, np.cumsum(there) - 1, low)
-    chunks = _in_threads(lambda chunk: chunk.dictionary_encode(), column.chunks)
-    encoded = pa.chunked_array(chunks).unify_dictionaries()
-    values = encoded.chunk(0).dictionary
+            for code in codes:
+                there[code] = True
+            rank = np.cumsum(there) - 1
+            return np.flatnonzero(there) + low, _in_threads(rank.__getitem__, codes)
+    encoded = pa.chunked_array(_in_threads(lambda part: part.dictionary_encode(), parts))
+    chunks = encoded.unify_dictionaries().chunks
+    values = chunks[0].dictionary
     order = pc.sort_indices(values).to_numpy()
-    coded = cells.set_column(cells.column_names.index(field), field, encoded)
-    return coded, _Codes(_array(values.take(order)), np.argsort(order))
+    rank = np.argsort(order)
+    ranks = _in_threads(lambda chunk: rank[chunk.indices.to_numpy()], chunks)
+    return _array(values.take(order)), ranks
 
 
-def _in_threads(work: Callable[[Any], Any], parts: list[Any]) -> list[Any]:
+def _in_threads(work: Callable[..., Any], *parts: list[Any]) -> list[Any]:
     """Return what ``work`` makes of each part; Arrow and NumPy let other threads go on."""
     with ThreadPoolExecutor() as pool:
-        return list(pool.map(work, parts))
+        return list(pool.map(work, *parts))
 
 
 def _array(values: Any) -> NDArray[Any]:

@@ -48,9 +48,9 @@ class StatesChoice:
 
     Examples
     --------
-    >>> distances, regrets = np.array([[0.4, 0.3], [0.1, 0.2]]), np.array([[9.0, 8.0], [3.0, 4.0]])
-    >>> numbers, baseline = np.array([1, 2]), np.array([7.0, 9.0])
-    >>> StatesChoice(numbers, numbers, distances, regrets, baseline, horizon=50)
+    >>> grid, distances = np.array([1, 2]), np.array([[0.4, 0.3], [0.1, 0.2]])
+    >>> regrets, baseline = np.array([[9.0, 8.0], [3.0, 4.0]]), np.array([7.0, 9.0])
+    >>> StatesChoice(grid, grid, distances, regrets, baseline, horizon=50)
       states   found   distance      +-     regret      +-
            1       1     0.3500  0.0500       8.50    0.50
            2       2     0.1500  0.0500       3.50    0.50  recommended
@@ -68,7 +68,7 @@ class StatesChoice:
     def recommended(self) -> int:
         """The smallest m whose regret is within one standard error of the best's.
 
-        The standard error is that of the mean difference to the best, user by user.
+        That of the mean difference to the best, user by user.
         """
         best = self.regrets[self.regrets.mean(axis=1).argmin()]
         mean, error = _mean_and_error(self.regrets - best)
@@ -111,9 +111,12 @@ class StatesChoice:
         for row in self.table:
             mark = "  recommended" if row["n_states"] == self.recommended else ""
             lines.append("{:8d}{:8d}{:11.4f}{:8.4f}{:11.2f}{:8.2f}".format(*row.values()) + mark)
-        users, (mean, error) = self.regrets.shape[1], _mean_and_error(self.baseline[None])
-        note = f"{users:,} held-out users, {self.horizon:,} rounds; regret of lobTS. Without "
-        return "\n".join([*lines, note + f"orders, TS: {mean[0]:.2f} +- {error[0]:.2f}"])
+        (mean,), (error,) = _mean_and_error(self.baseline[None])
+        lines.append(
+            f"{len(self.baseline):,} held-out users, {self.horizon:,} rounds; regret of lobTS. "
+            f"Without orders, TS: {mean:.2f} +- {error:.2f}"
+        )
+        return "\n".join(lines)
 
     __repr__ = __str__
 
@@ -141,9 +144,9 @@ def choose_n_states(
 ) -> StatesChoice:
     r"""Find :math:`\min_m R(m)`, the held-out regret of lobTS with m orders learned from logs.
 
-    Some users are held out at random. For each m, orders are learned from all others, and lobTS
-    decides with them for the held-out users, whose own mean rewards are the truth (the paper's
-    Setting B; the mean of an arm never tried is imputed). All m meet the same noise.
+    For each m, orders are learned from a random part of the users, and lobTS decides with them
+    for the others, whose own mean rewards are the truth (the paper's Setting B; the mean of an
+    arm never tried is imputed). All m meet the same noise.
 
     Parameters
     ----------
@@ -160,7 +163,7 @@ def choose_n_states(
     seed
         Names all random numbers.
     progress
-        Show what is being done, and a progress bar, if standard error is a terminal.
+        Show a progress bar, if standard error is a terminal.
     options
         Further arguments of `learn_orders`, such as centroid, relations or n_init.
 
@@ -168,10 +171,8 @@ def choose_n_states(
     --------
     >>> from lobandits.learning import make_ratings
     >>> ratings = make_ratings(n_users=60, n_arms=4, n_states=2, ratings_per_user=40)
-    >>> choice = choose_n_states(ratings.table, "userId", "genre", "rating", grid=[1, 2],
-    ...                          horizon=50)
-    >>> [row["n_states"] for row in choice.table]
-    [1, 2]
+    >>> choose_n_states(ratings.table, "userId", "genre", "rating", [2, 1], horizon=50).grid
+    array([1, 2])
     """
     with spinner(progress, "adding up rewards"):
         table = reward_table(
