@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
 from lobandits.errors import LobError, LobInputError
+from lobandits.learning.ratings import GENRES
 
 if TYPE_CHECKING:
     import duckdb
@@ -28,11 +29,8 @@ LAYOUTS = {  # the file of ratings, and the file of movies beside it
 SEPARATORS = {".data": "\t", ".dat": "::", ".csv": ","}
 RATING = {"userId": "INTEGER", "movieId": "INTEGER", "rating": "DOUBLE"}
 MOVIE = ("movieId", "title", "genres")
-FLAGS = (  # the genres of ml-100k, in the order of the columns of u.item that say yes or no
-    "unknown", "Action", "Adventure", "Animation", "Children's", "Comedy", "Crime", "Documentary",
-    "Drama", "Fantasy", "Film-Noir", "Horror", "Musical", "Mystery", "Romance", "Sci-Fi",
-    "Thriller", "War", "Western",
-)  # fmt: skip
+# The genres of ml-100k, in the order of the columns of u.item that say yes or no.
+FLAGS = ("unknown", *(g.replace("Children", "Children's") for g in GENRES if g != "IMAX"))
 NO_GENRE = {"", "unknown", "(no genres listed)"}
 AGAIN = "; download it again"
 FIX = "; mend the line, or download the data again"

@@ -28,7 +28,7 @@ from lobandits.orders.immutable import read_only
 if TYPE_CHECKING:
     import pyarrow as pa
 
-GENRES = (
+GENRES = (  # of MovieLens
     "Action", "Adventure", "Animation", "Children", "Comedy", "Crime", "Documentary", "Drama",
     "Fantasy", "Film-Noir", "Horror", "IMAX", "Musical", "Mystery", "Romance", "Sci-Fi",
     "Thriller", "War", "Western",

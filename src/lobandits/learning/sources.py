@@ -49,21 +49,15 @@ def open_logs(logs: Any, columns: tuple[str, str, str]) -> Source:
     if paths and all(isinstance(path, str | os.PathLike) for path in paths):
         source = _files([os.fspath(path) for path in paths])
     elif isinstance(logs, ibis.Table):
-        source = Source(logs, "the table", _engine(logs), embedded=False)
+        try:
+            source = Source(logs, "the table", logs.get_backend(), embedded=False)
+        except ibis.IbisError as error:
+            raise LobInputError(f"the ibis table belongs to no engine: {error}") from error
     else:
         frame = ibis.memtable(_frame(logs, columns))
         source = Source(frame, "the table", ibis.duckdb.connect())
     _check_columns(source.table.columns, columns, source.name)
     return _as_written(source, *columns) if source.guessed else source
-
-
-def _engine(logs: Any) -> Any:
-    from ibis.common.exceptions import IbisError
-
-    try:
-        return logs.get_backend()
-    except IbisError as error:
-        raise LobInputError(f"the ibis table belongs to no engine: {error}") from error
 
 
 def _check_columns(there: Any, columns: Sequence[str], name: str) -> None:
