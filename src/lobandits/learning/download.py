@@ -73,8 +73,7 @@ def download_movielens(
 
     An interrupted download leaves a file that ends in .part, and the next one goes on from there
     if the server can. The zip gets its name only after its MD5 sum was checked, or where the
-    server has none the zip's own checksums. By default GroupLens, or the address in the variable
-    LOB_MOVIELENS_URL, is asked, and the user's cache folder keeps the zip.
+    server has none the zip's own checksums.
     """
     target = (default_folder() if folder is None else Path(folder)) / edition(name).file
     if target.is_file():

@@ -130,9 +130,8 @@ def plus_plus(
     """Return users (n_states,) whose ``values`` are the first centres.
 
     Greedy k-means++ (Arthur and Vassilvitskii 2007): each next one is drawn with probability
-    proportional to its distance above the least possible, to the nearest order so far; of a few
-    draws the one that lowers the total most is kept. Fewer come back if no user's strict
-    preferences disagree with the nearest order any more.
+    proportional to its excess over the nearest order so far; of a few draws the one that lowers
+    the total most is kept. Fewer come back once all excesses are 0.
     """
     known = np.arange(len(users))
     if len(users) > MOST_USERS:
@@ -152,7 +151,6 @@ def plus_plus(
 
 
 def _excess(users: PairSigns, orders: IntArray) -> FloatArray:
-    """Return each user's distance to each order above the least possible: (n_users, n)."""
     products = np.concatenate([block for _, block in agreements(users, order_signs(orders))])
     return np.ascontiguousarray(users.excess(products.T).T)
 
@@ -169,7 +167,7 @@ class Centroid(Protocol):
 
     @property
     def values(self) -> FloatArray:
-        """Each user as a centre, (n_users, n_arms): what the first centres are chosen from."""
+        """Each user as a centre, (n_users, n_arms)."""
 
     def update(self, labels: IntArray, centers: FloatArray) -> FloatArray:
         """Return the members' new centres in place of ``centers``; nan without members."""

@@ -62,19 +62,19 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         The averages that the orders are of; a missing mean counts as the user's mean plus the
         arm's offset.
     labels_ : (n_users,)
-        The state of each user: the nearest order.
+        The state of each user.
     inertia_ : float
-        Mean distance of the users to the nearest order.
+        The objective.
     merged_ : int
-        How many states fewer than asked for.
+        How many states were merged into one of the same order, or lost all users.
     imputed_share_ : float
         Share of missing means.
     n_iter_ : int
-        Iterations until the best iterate of the best run.
+        Iterations until the best.
 
     Notes
     -----
-    The signs of all users' pairs of arms are kept, which takes n_users k(k-1)/2 bytes.
+    Memory: n_users k(k-1)/2 bytes, the signs of all pairs of arms.
 
     Examples
     --------
@@ -215,9 +215,8 @@ def averages(values: FloatArray, labels: IntArray, n_states: int) -> FloatArray:
 class BordaCentroid(NamedTuple):
     r"""Borda scores: over all other arms b, the sum of the members' average of sign(x_a - x_b).
 
-    Members who tried both arms count, with weight :math:`1 / |P_u|`. The order of the scores
-    replaces a state's order only if it is nearer to the members on average, so that neither
-    step of k-means can raise the objective.
+    Members who tried both arms count, with weight :math:`1 / |P_u|`. An order is replaced only
+    by a nearer one, so that neither step of k-means can raise the objective.
     """
 
     values: FloatArray
@@ -225,7 +224,7 @@ class BordaCentroid(NamedTuple):
     tried: BoolArray
 
     def update(self, labels: IntArray, centers: FloatArray) -> FloatArray:
-        """Return the members' scores where their order is nearer, else the old centre."""
+        """Return the members' scores, or the old centre where its order is as near."""
         result = np.full_like(centers, np.nan)
         for s in np.unique(labels):
             members = np.flatnonzero(labels == s)

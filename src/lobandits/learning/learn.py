@@ -49,9 +49,9 @@ def learn_orders(
     centroid, n_init, max_iter, seed
         As for `KendallKMeans`.
     relations
-        "total": each state's order is that of its centre, as in the paper. "confident": of its
-        relations only those that most members share, by one-sided sign tests with Holm's
-        correction, and what follows from them. States that then have equal orders are merged.
+        "total": each state's order is that of its centre, as in the paper. "confident": only
+        the relations that most members share, by one-sided sign tests with Holm's correction,
+        and what follows from them. States that then have equal orders are merged.
     level
         For "confident": the chance, at most, of any false relation in a state.
     progress
@@ -125,10 +125,10 @@ def confident_relations(
 
     .. math:: p_{ab} = P(\mathrm{Bin}(n, 1/2) \ge W)
 
-    Holm's step-down over the k(k-1)/2 pairs keeps the chance of any false relation in a state
-    below ``level``; transitivity then adds what follows. Only relations of the total order are
-    tested, so no cycle can arise. The level is nominal: the users who are asked also formed the
-    states, so they agree more than new users will.
+    Holm's step-down over all pairs keeps the chance of any false relation in a state below
+    ``level``; transitivity then adds what follows, without cycles, as only relations of the total
+    order are tested. The level is nominal: members formed the states, so they agree more than
+    new users will.
     """
     from scipy.stats import binom
 
@@ -164,9 +164,9 @@ def exact_orders(
 ) -> OrderModel:
     """Return the distinct orders of the users' mean rewards: {order(mean_u) : users u}.
 
-    The paper's appendix on identifiability: with enough rewards from every user for every arm,
-    each user's own order is right, and the distinct ones are the latent states' orders, here
-    the one with the most users first. `samples_for_exact_orders` says how many are enough.
+    The paper's appendix on identifiability: with enough rewards from every user for every arm
+    (see `samples_for_exact_orders`) these are the latent states' orders. The one with the most
+    users comes first.
 
     Parameters
     ----------

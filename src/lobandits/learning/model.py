@@ -22,6 +22,7 @@ from lobandits._checks import (
 from lobandits.errors import LobInputError
 from lobandits.learning.kendall import PairSigns, distances, nearest, pair_signs, relation_signs
 from lobandits.learning.logs import Logs, read_logs
+from lobandits.learning.table import shaped_array
 from lobandits.orders import LatentOrders
 from lobandits.orders.arms import arm_index
 from lobandits.orders.plot import EM, FONT_SIZE, PAGE_WIDTH, plot_ranks
@@ -117,8 +118,7 @@ class OrderModel:
     ) -> FloatArray:
         """Return Kendall's tau distance of each user to each state's order, (n, m).
 
-        Pairs of arms that are tied, or that the order leaves open, count half. Arguments as for
-        `predict`.
+        Pairs that are tied, or that the order leaves open, count half. Arguments as for `predict`.
         """
         users = self._signs(rewards, user, arm, reward)
         return distances(users, relation_signs(self.orders.precedes))
@@ -172,7 +172,9 @@ class OrderModel:
             orders=orders,
             users=users,
             labels=_labels(data["labels"], len(users), orders.n_states, f"{path}: labels"),
-            state_means=_means(data["state_means"], orders, f"{path}: state_means"),
+            state_means=shaped_array(
+                f"{path}: state_means", data["state_means"], (orders.n_states, orders.n_arms)
+            ),
             imputed_share=fraction(f"{path}: imputed_share", data["imputed_share"]),
             sigma=math.nan if sigma is None else not_negative(f"{path}: sigma", sigma),
             merged=whole(f"{path}: merged", data["merged"], least=0),
@@ -242,11 +244,3 @@ def _labels(value: Any, n_users: int, n_states: int, name: str) -> IntArray:
     if ((labels < 0) | (labels >= n_states) | (labels % 1 != 0)).any():
         raise LobInputError(f"{name} must be whole numbers from 0 to {n_states - 1}")
     return labels.astype(np.int64)
-
-
-def _means(value: Any, orders: LatentOrders, name: str) -> FloatArray:
-    means = finite_array(name, value, ndim=2)
-    shape = (orders.n_states, orders.n_arms)
-    if means.shape != shape:
-        raise LobInputError(f"{name} must have the shape {shape}, got {means.shape}")
-    return means

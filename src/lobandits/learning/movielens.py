@@ -107,8 +107,7 @@ def load_movielens(path: str | os.PathLike[str]) -> MovieLensRatings:
     path
         A folder or zip of ml-100k (u.data, u.item), ml-1m or ml-10m (ratings.dat, movies.dat),
         ml-20m, ml-25m, ml-32m, ml-latest or ml-latest-small (ratings.csv, movies.csv), or of
-        Kaggle's copy of ml-20m (rating.csv, movie.csv). The data are not part of the package:
-        ``lob data movielens-20m`` downloads an edition.
+        Kaggle's copy of ml-20m (rating.csv, movie.csv). ``lob data`` downloads editions.
 
     Examples
     --------

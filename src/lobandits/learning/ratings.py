@@ -65,11 +65,11 @@ def make_ratings(
     n_users, n_arms, n_states
         n, k and m. Up to 19 arms have MovieLens' genres as names.
     ratings_per_user
-        Rows of each user, each of a random arm among those that the user knows.
+        Rows of each user, each of a random arm that the user knows.
     sigma
-        Standard deviation of the noise in a rating.
+        Standard deviation of the noise.
     missing
-        Probability that a user never rates an arm; two arms are known to every user.
+        Probability that a user does not know an arm; everybody knows two.
     scale, shift
         (low, high) of the uniform b and c.
     half_stars

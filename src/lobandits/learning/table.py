@@ -17,6 +17,7 @@ from lobandits.orders.immutable import read_only
 # To so many bits sums are taken for exact: what is lost is far above the noise of adding rewards
 # in another order, and far below any reward's precision.
 BITS = 40
+CELLS = ("counts", "sums", "squares")
 MOST_CELLS = 2**29
 DENSE = 4  # numbers lie close together if their range is at most so many times their number
 
@@ -34,7 +35,7 @@ class RewardTable:
     Parameters
     ----------
     users : (n,)
-        Each user's name or number, as in the logs; all different.
+        Names or numbers, all different.
     arms : names of the k arms
     counts, sums, squares : (n, k)
         N, S and Q; 0 where the user never tried the arm.
@@ -60,19 +61,11 @@ class RewardTable:
         if len(set(users.tolist())) < len(users):
             raise LobInputError("users has somebody twice; every user must be unique")
         arms = arm_names(None, self.arms)
-        counts = finite_array("counts", self.counts, ndim=2)
+        shape = (len(users), len(arms))
+        counts, sums, squares = (shaped_array(name, getattr(self, name), shape) for name in CELLS)
         if (counts < 0).any() or (counts % 1).any():
             raise LobInputError("counts must be whole numbers that are not negative")
-        fields: dict[str, NDArray[Any]] = {
-            "counts": counts.astype(np.int64),
-            "sums": finite_array("sums", self.sums),
-            "squares": finite_array("squares", self.squares),
-        }
-        shape = (len(users), len(arms))
-        for name, value in fields.items():
-            if value.shape != shape:
-                raise LobInputError(f"{name} must have the shape {shape}, got {value.shape}")
-        self._fill(arms, users=users, **fields)
+        self._fill(arms, users=users, counts=counts.astype(np.int64), sums=sums, squares=squares)
 
     @classmethod
     def _of(cls, arms: Sequence[str], **arrays: NDArray[Any]) -> "RewardTable":
@@ -120,8 +113,8 @@ class RewardTable:
         .. math:: \hat\sigma^2 = \frac{\sum_{ia} (Q_{ia} - S_{ia}^2 / N_{ia})}
                                       {\sum_{ia} (N_{ia} - 1)}
 
-        over the cells with at least two rewards; nan if there are none. Differences below a
-        millionth of the rewards' size count as none: the sums are no more precise.
+        over the cells with at least two rewards; nan if there are none. What lies below a
+        millionth of the rewards' size is taken for rounding.
         """
         cells = self.counts >= 2
         counts, sums, squares = self.counts[cells], self.sums[cells], self.squares[cells]
@@ -150,9 +143,8 @@ class RewardTable:
         return self._part(np.flatnonzero(users), np.flatnonzero(arms))
 
     def _part(self, users: NDArray[Any], arms: IntArray) -> "RewardTable":
-        cells = {"counts": self.counts, "sums": self.sums, "squares": self.squares}
         try:
-            arrays = {name: values[users][:, arms] for name, values in cells.items()}
+            arrays = {name: getattr(self, name)[users][:, arms] for name in CELLS}
             arrays["users"] = self.users[users]
         except IndexError as error:
             raise LobInputError(f"no such users in {self!r}: {error}") from None
@@ -161,6 +153,14 @@ class RewardTable:
     def __repr__(self) -> str:
         sizes = f"n_users={self.n_users}, n_arms={self.n_arms}, n_rewards={self.n_rewards}"
         return f"RewardTable({sizes})"
+
+
+def shaped_array(name: str, value: ArrayLike, shape: tuple[int, int]) -> FloatArray:
+    """Return ``value`` as an array of finite numbers, or refuse another shape."""
+    array = finite_array(name, value)
+    if array.shape != shape:
+        raise LobInputError(f"{name} must have the shape {shape}, got {array.shape}")
+    return array
 
 
 def impute(means: FloatArray) -> tuple[FloatArray, float]:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 MOST_HELD_OUT = 1000
 MOST_STATES = 128
 USERS_PER_STATE = 10
-HEADERS = ("states", "found", "distance", "+-", "regret", "+-")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +106,7 @@ class StatesChoice:
         axes.spines[["top", "right"]].set_visible(False)
 
     def __str__(self) -> str:
-        lines = ["{:>8}{:>8}{:>11}{:>8}{:>11}{:>8}".format(*HEADERS)]
+        lines = ["  states   found   distance      +-     regret      +-"]
         for row in self.table:
             mark = "  recommended" if row["n_states"] == self.recommended else ""
             lines.append("{:8d}{:8d}{:11.4f}{:8.4f}{:11.2f}{:8.2f}".format(*row.values()) + mark)
@@ -122,7 +121,6 @@ class StatesChoice:
 
 
 def _mean_and_error(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mean of each row and its standard error."""
     return values.mean(axis=1), values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
 
 
@@ -165,7 +163,7 @@ def choose_n_states(
     progress
         Show a progress bar, if standard error is a terminal.
     options
-        Further arguments of `learn_orders`, such as centroid, relations or n_init.
+        Further arguments of `learn_orders`.
 
     Examples
     --------
@@ -189,7 +187,6 @@ def choose_n_states(
     tried, means = (part[held][:, columns] for part in (table.means, impute(table.means)[0]))
 
     def regret(orders: LatentOrders, policy: str) -> FloatArray:
-        """Return each held-out user's regret at the horizon."""
         env = FixedProblems(means, orders, sigma)
         return simulate(env, [policy], horizon, n, seed, progress=False, keep="mean").totals[policy]
 
@@ -228,7 +225,6 @@ def _check_sigma(sigma: float | None, table: RewardTable) -> float:
 
 
 def _check_grid(grid: Iterable[int] | None, n_users: int) -> IntArray:
-    """Return the numbers of states in increasing order, each once."""
     if grid is None:
         most = max(1, min(MOST_STATES, n_users // USERS_PER_STATE))
         return 2 ** np.arange(int(math.log2(most)) + 1)
