@@ -35,7 +35,7 @@ class StatesChoice:
     grid : (g,)
         Numbers of states, increasing.
     found : (g,)
-        How many were left after states of the same order were merged.
+        How many were left after equal orders were merged.
     distances : (g, n)
         Kendall's tau distance of each held-out user to the nearest order.
     regrets : (g, n)
@@ -67,7 +67,7 @@ class StatesChoice:
     def recommended(self) -> int:
         """The smallest m whose regret is within one standard error of the best's.
 
-        That of the mean difference to the best, user by user.
+        The error is that of the mean difference, user by user.
         """
         best = self.regrets[self.regrets.mean(axis=1).argmin()]
         mean, error = _mean_and_error(self.regrets - best)
