@@ -10,12 +10,10 @@ from sklearn.utils.estimator_checks import check_estimator
 from tests.learning import naive
 
 from lobandits.errors import LobInputError
-from lobandits.learning import KendallKMeans, seeding
-from lobandits.learning.centroids import BordaCentroid, MeanCentroid, borda_scores
-from lobandits.learning.imputation import impute
-from lobandits.learning.kendall import pair_signs, rank
-from lobandits.learning.lloyd import assign, iterate
-from lobandits.learning.seeding import plus_plus
+from lobandits.learning import KendallKMeans, kendall
+from lobandits.learning.kendall import assign, iterate, pair_signs, plus_plus, rank
+from lobandits.learning.kmeans import BordaCentroid, MeanCentroid, borda_scores
+from lobandits.learning.table import impute
 
 Floats = naive.Floats
 
@@ -144,7 +142,7 @@ def test_seeds_have_different_orders_until_none_is_left() -> None:
 
 
 def test_seeds_of_many_users_are_chosen_among_some(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seeding, "MOST_USERS", 100)
+    monkeypatch.setattr(kendall, "MOST_USERS", 100)
     means, orders, _ = planted(500, 6, 4, noise=0.2, missing=0.0, seed=6)
     assert as_set(KendallKMeans(4).fit(means).rankings_) == as_set(orders)
 

@@ -8,7 +8,7 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
-from tests.learning.movielens.editions import REAL
+from tests.learning.editions import REAL
 
 from lobandits._checks import FloatArray
 from lobandits.errors import LobInputError

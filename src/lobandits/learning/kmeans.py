@@ -1,6 +1,6 @@
-"""KendallKMeans: latent states whose orders lie near their users' orders."""
+"""KendallKMeans: latent states whose orders lie near their users' orders, and their centres."""
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,13 +12,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from lobandits._checks import BoolArray, FloatArray, IntArray, one_of, whole
 from lobandits._progress import progress_bar
 from lobandits.errors import LobInputError
-from lobandits.learning.centroids import BordaCentroid, MeanCentroid, borda_scores
-from lobandits.learning.imputation import impute
-from lobandits.learning.kendall import PairSigns, distances, nearest, order_signs, pair_signs
-from lobandits.learning.lloyd import Clusters, iterate
-from lobandits.learning.seeding import plus_plus
-
-CENTROIDS = ("mean", "borda")
+from lobandits.learning.kendall import (
+    Centroid,
+    Clusters,
+    PairSigns,
+    distances,
+    iterate,
+    nearest,
+    order_signs,
+    pair_signs,
+    plus_plus,
+    rank,
+)
+from lobandits.learning.table import impute
 
 
 class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -27,8 +33,8 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
     .. math:: \min_{O_1, \dots, O_m} \frac{1}{n} \sum_u \min_s d(x_u, O_s)
 
     where d is the share of the pairs of arms tried by the user that the order ranks oppositely,
-    and a tie of the user counts half. The paper's method: k-means, in which a state's centre is
-    the average of its members' means, and its order that of the centre (of equal arms, the lower
+    ties of the user by half. The paper's method: k-means, in which a state's centre is the
+    average of its members' means, and its order that of the centre (of equal arms, the lower
     number first).
 
     Parameters
@@ -37,15 +43,14 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         Number of states, m. Fewer are found where orders become equal.
     centroid
         "mean": the members' average, as in the paper; an iteration may raise the objective, and
-        the best iterate is kept. "borda": the members' average of Borda scores (arms below less
-        arms above), which replaces the state's order only if it is nearer to the members; then
-        no iteration raises the objective.
+        the best is kept. "borda": the members' average of Borda scores (arms below less arms
+        above), unless the old order is nearer to the members; no iteration raises the objective.
     n_init
         Runs from different seeds; the best is kept.
     max_iter
         Iterations of a run, at most.
     random_state
-        Seed of the k-means++ seeding; an int gives the same result every time.
+        Seed of the k-means++ seeding.
     progress
         Show a progress bar, if standard error is a terminal.
 
@@ -54,23 +59,22 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
     rankings_ : (n_found, n_arms)
         Each state's order, best arm first; no two are equal.
     centers_ : (n_found, n_arms)
-        The averages that the orders are of, where missing means are imputed as the user's mean
-        plus the arm's offset.
+        The averages that the orders are of; a missing mean counts as the user's mean plus the
+        arm's offset.
     labels_ : (n_users,)
-        The state of each user: the nearest order.
+        The state of each user.
     inertia_ : float
-        Mean distance of the users to the nearest order.
+        The objective.
     merged_ : int
         How many states were merged into one of the same order, or lost all users.
     imputed_share_ : float
         Share of missing means.
     n_iter_ : int
-        Iterations until the best iterate of the best run.
+        Iterations until the best.
 
     Notes
     -----
-    Distances are products of sign matrices, n_users x k(k-1)/2 times k(k-1)/2 x m, in blocks of
-    users; the signs need n_users k(k-1)/2 bytes.
+    Memory: n_users k(k-1)/2 bytes, the signs of all pairs of arms.
 
     Examples
     --------
@@ -79,8 +83,8 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
     >>> model.rankings_
     array([[0, 1, 2],
            [2, 1, 0]])
-    >>> model.labels_, model.inertia_
-    (array([0, 0, 1, 1]), 0.0)
+    >>> model.labels_
+    array([0, 0, 1, 1])
     """
 
     def __init__(
@@ -103,7 +107,7 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
     def fit(self, X: ArrayLike, y: None = None) -> "KendallKMeans":
         """Find the orders of users with means X (n_users, n_arms), nan where not tried."""
         n_states = whole("n_states", self.n_states)
-        centroid = one_of("centroid", self.centroid, CENTROIDS)
+        one_of("centroid", self.centroid, ("mean", "borda"))
         n_init, max_iter = whole("n_init", self.n_init), whole("max_iter", self.max_iter)
         means = self._checked(X, reset=True)
         everybody = pair_signs(means)
@@ -113,13 +117,15 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         users = everybody
         if len(told) < len(means):
             users, filled, means = everybody.take(told), filled[told], means[told]
-        center = _centroid(centroid, filled, users, ~np.isnan(means))
+        centroid: Centroid = MeanCentroid(filled)
+        if self.centroid == "borda":
+            centroid = BordaCentroid(borda_scores(filled), users, ~np.isnan(means))
         random = check_random_state(self.random_state)
         runs = []
         with progress_bar(n_init * max_iter, self.progress, "clustering", "iterations") as advance:
             for seed in random.randint(2**31, size=n_init):
-                seeds = plus_plus(users, center.values, n_states, np.random.default_rng(seed))
-                runs.append(iterate(users, center, seeds, max_iter, advance))
+                seeds = plus_plus(users, centroid.values, n_states, np.random.default_rng(seed))
+                runs.append(iterate(users, centroid, seeds, max_iter, advance))
         self._keep(min(runs, key=lambda run: run.inertia), everybody)
         self.merged_ = n_states - len(self.rankings_)
         return self
@@ -141,7 +147,7 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
     def predict(self, X: ArrayLike) -> IntArray:
         """Return the state of each user with means X: the nearest order, the first of equals.
 
-        Of a user who tried fewer than two arms nothing is known: the state with the most users.
+        A user who tried fewer than two arms gets the state with the most users.
         """
         return self._assign(self._users(X))[0]
 
@@ -159,13 +165,9 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
 
     def _checked(self, X: ArrayLike, reset: bool) -> FloatArray:
         means: FloatArray = validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=np.float64,
-            ensure_all_finite="allow-nan",
-            ensure_min_features=2 if reset else 1,
-        )
+            self, X, reset=reset, dtype=np.float64,
+            ensure_all_finite="allow-nan", ensure_min_features=2 if reset else 1,
+        )  # fmt: skip
         return means
 
     def __sklearn_tags__(self) -> Any:
@@ -174,16 +176,7 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         return tags
 
 
-def _centroid(
-    kind: str, filled: FloatArray, users: PairSigns, tried: BoolArray
-) -> MeanCentroid | BordaCentroid:
-    if kind == "mean":
-        return MeanCentroid(filled)
-    return BordaCentroid(borda_scores(filled), users, tried)
-
-
 def _check_enough(n_states: int, n_told: int, tried: BoolArray) -> None:
-    """Refuse arms and users without means, and fewer users than states."""
     if not tried.any(axis=0).all():
         arms = np.flatnonzero(~tried.any(axis=0)).tolist()
         raise LobInputError(f"no user has a mean for arms {arms}; leave these columns out")
@@ -199,3 +192,61 @@ def _check_enough(n_states: int, n_told: int, tried: BoolArray) -> None:
             f"n_states={n_states} needs as many users, got n_samples={len(tried)}{pairs}; "
             "lower n_states"
         )
+
+
+class MeanCentroid(NamedTuple):
+    """The paper's: the average of the members' means."""
+
+    values: FloatArray
+
+    def update(self, labels: IntArray, centers: FloatArray) -> FloatArray:
+        """Return the members' averages."""
+        return averages(self.values, labels, len(centers))
+
+
+def averages(values: FloatArray, labels: IntArray, n_states: int) -> FloatArray:
+    """Return the average of each state's members; nan without members."""
+    counts = np.bincount(labels, minlength=n_states).astype(np.float64)
+    sums = [np.bincount(labels, column, minlength=n_states) for column in values.T]
+    with np.errstate(invalid="ignore"):
+        return np.stack(sums, axis=1) / counts[:, None]
+
+
+class BordaCentroid(NamedTuple):
+    r"""Borda scores: over all other arms b, the sum of the members' average of sign(x_a - x_b).
+
+    Members who tried both arms count, with weight :math:`1 / |P_u|`. An order is replaced only
+    by a nearer one, so that neither step of k-means can raise the objective.
+    """
+
+    values: FloatArray
+    users: PairSigns
+    tried: BoolArray
+
+    def update(self, labels: IntArray, centers: FloatArray) -> FloatArray:
+        """Return the members' scores, or the old centre where its order is as near."""
+        result = np.full_like(centers, np.nan)
+        for s in np.unique(labels):
+            members = np.flatnonzero(labels == s)
+            # Their distances to an order sum to a constant less half of its signs times margins.
+            margins = (1.0 / self.users.tried[members]) @ self.users.signs[members]
+            scores = self._scores(members, margins)
+            old, new = order_signs(rank(np.stack([centers[s], scores]))).T.astype(np.float64)
+            result[s] = scores if margins @ new > margins @ old else centers[s]
+        return result
+
+    def _scores(self, members: IntArray, margins: FloatArray) -> FloatArray:
+        tried = self.tried[members].astype(np.float64)
+        pairs = (tried.T / self.users.tried[members]) @ tried
+        matrix = np.zeros_like(pairs)
+        upper = np.triu_indices(len(pairs), 1)
+        matrix[upper] = margins / np.where(pairs[upper] > 0, pairs[upper], 1.0)
+        return np.asarray((matrix - matrix.T).sum(axis=1))
+
+
+def borda_scores(means: FloatArray) -> FloatArray:
+    """Return the number of arms below each arm less those above it, for each user."""
+    scores = np.zeros_like(means)
+    for a in range(means.shape[1]):
+        scores[:, a] = np.sign(means[:, a : a + 1] - means).sum(axis=1)
+    return scores

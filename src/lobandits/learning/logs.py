@@ -1,19 +1,14 @@
-"""Logs to RewardTable: one aggregation, wherever the logs are."""
+"""Logs to RewardTable: one aggregation, wherever the logs are, which also shows their faults."""
 
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lobandits._checks import IntArray
 from lobandits.errors import LobInputError
-from lobandits.learning.faults import check_cells, check_enough, check_names, key, number
-from lobandits.learning.sources import open_logs, read_files
-from lobandits.learning.table import RewardTable
-from lobandits.orders.arms import arm_names
+from lobandits.learning.sources import Source, open_logs, read_files, rows
+from lobandits.learning.table import RewardTable, pivot
+from lobandits.orders.arms import counted
 
 if TYPE_CHECKING:
     import ibis
@@ -25,9 +20,8 @@ Logs = Union[
     str, os.PathLike[str], list[str], RewardTable,
     "pd.DataFrame", "pl.DataFrame", "pl.LazyFrame", "pa.Table", "ibis.Table",
 ]  # fmt: skip
-
-MOST_CELLS = 2**29
-DENSE = 4  # numbers lie close together if their range is at most so many times their number
+Names = tuple[str, str, str]  # the columns of users, arms and rewards
+SHOWN = 3
 
 
 def reward_table(
@@ -41,29 +35,25 @@ def reward_table(
 ) -> RewardTable:
     """Return the number, sum and sum of squares of each user's rewards from each arm.
 
-    The aggregation is one ibis expression. Files and frames run on an embedded DuckDB; a table
-    of another engine (Spark, BigQuery, Postgres, ...) stays there, and only the aggregate comes
-    back.
+    Files and frames are aggregated by an embedded DuckDB; a table of another engine (Spark,
+    BigQuery, Postgres, ...) stays there, and only the aggregate comes back.
 
     Parameters
     ----------
     logs
         One row for each reward: a CSV or Parquet file, a folder, glob or list of such files; a
-        pandas, polars or Arrow table; an ibis table of any engine; or a RewardTable, which is
-        filtered.
+        pandas, polars or Arrow table; an ibis table of any engine; or a RewardTable.
     user, arm, reward
         Names of the columns. Users and arms are numbers or text. Rewards are numbers, or text
         that reads as numbers.
     min_user_rewards, min_arm_rewards
-        Drop arms with fewer rewards, then users with fewer rewards from the arms left (as the
-        paper does; once each), then arms that no user left has tried.
+        See `RewardTable.filter`.
 
     Examples
     --------
     >>> import polars as pl
-    >>> logs = pl.DataFrame({"user": [7, 7, 7, 8], "arm": ["x", "x", "y", "y"],
-    ...                      "reward": [3.0, 4.0, 1.0, 5.0]})
-    >>> table = reward_table(logs)
+    >>> logs = {"user": [7, 7, 7, 8], "arm": ["x", "x", "y", "y"], "reward": [3, 4, 1, 5]}
+    >>> table = reward_table(pl.DataFrame(logs))
     >>> table.users, table.arms
     (array([7, 8]), ('x', 'y'))
     >>> table.means
@@ -71,38 +61,65 @@ def reward_table(
            [nan, 5. ]])
     """
     table = read_logs(logs, user, arm, reward)
-    check_enough(table, user, arm)
+    _check_enough(table, user, arm)
     kept = table.filter(min_user_rewards, min_arm_rewards)
     if kept is not table:
-        check_enough(kept, user, arm, (min_user_rewards, min_arm_rewards))
+        left = (
+            f" left, of arms with at least {min_arm_rewards} rewards (min_arm_rewards) and users "
+            f"with at least {min_user_rewards} (min_user_rewards)"
+        )
+        _check_enough(kept, user, arm, left)
     return kept
+
+
+def _check_enough(table: RewardTable, user: str, arm: str, left: str = "") -> None:
+    """Refuse what no order can be learned from: one user, one arm, or an arm nobody tried."""
+    few = table.users[:2].tolist()
+    for names, noun, column in ((few, "user", user), (table.arms, "arm", arm)):
+        if len(names) < 2:
+            only = f", {names[0]!r}" if names else ""
+            raise LobInputError(
+                f"column {column!r} has {counted(len(names), noun)}{only}{left}; learning orders "
+                f"needs at least two {noun}s"
+            )
+    untried = np.flatnonzero(~table.counts.any(axis=0))
+    if untried.size:
+        raise LobInputError(
+            f"nobody tried the arm {table.arms[untried[0]]!r}; drop it with table.filter()"
+        )
 
 
 def read_logs(logs: Logs, user: str, arm: str, reward: str) -> RewardTable:
     """Return the table of all users and arms in the logs, even if there is only one."""
     if isinstance(logs, RewardTable):
         return logs
-    names = check_names(user, arm, reward)
+    names = (user, arm, reward)
+    for name in names:
+        if not isinstance(name, str):
+            raise LobInputError(f"user, arm and reward must be names of columns, got {name!r}")
+    if len(set(names)) < len(names):
+        raise LobInputError(f"user, arm and reward must be three columns, got {', '.join(names)}")
     source = open_logs(logs, names)
     try:
-        cells = source.fetch(aggregate(source.table, *names))
+        cells = source.fetch(_aggregate(source.table, names))
     except LobInputError:
         if not source.guessed:
             raise
         # DuckDB took a CSV column's type from its first rows, and later ones differ.
         source = read_files(source.files, source.name, all_varchar=True)
-        cells = source.fetch(aggregate(source.table, *names))
-    check_cells(source, cells, *names)
-    return _pivot(cells, source.name, arm)
+        cells = source.fetch(_aggregate(source.table, names))
+    _check_cells(source, cells, names)
+    return pivot(cells, source.name, arm)
 
 
-def aggregate(table: Any, user: str, arm: str, reward: str) -> Any:
+def _aggregate(table: Any, names: Names) -> Any:
     """Return the ibis expression whose rows are the cells that have rewards.
 
     Faults ride along: missing users and arms are groups of their own, missing rewards make
     ``counts`` smaller than ``rows``, and others that are not finite spoil ``squares``.
     """
-    chosen = table.select(user=key(table, user), arm=key(table, arm), reward=number(table, reward))
+    user, arm = (_key(table[name]) for name in names[:2])
+    chosen = table.select(user=user, arm=arm, reward=_number(table[names[2]]))
     return chosen.group_by("user", "arm").aggregate(
         rows=chosen.count(),
         counts=chosen.reward.count(),
@@ -111,88 +128,69 @@ def aggregate(table: Any, user: str, arm: str, reward: str) -> Any:
     )
 
 
-def _pivot(cells: Any, name: str, arm: str) -> RewardTable:
-    """Return the table of cells, an Arrow table with one row for each."""
-    coded, users = _encode(cells, "user")
-    coded, arms = _encode(coded, "arm")
-    shape = len(users.distinct), len(arms.distinct)
-    if shape[0] * shape[1] > MOST_CELLS:
+def _key(column: Any) -> Any:
+    kind = column.type()
+    if kind.is_nested() or kind.is_binary() or kind.is_geospatial() or kind.is_json():
         raise LobInputError(
-            f"{name} has {shape[0]:,} users and {shape[1]:,} arms, more than {MOST_CELLS:,} "
-            f"cells; is {arm!r} the column of arms?"
+            f"column {column.get_name()!r} holds {kind}; users and arms are text or numbers"
         )
-    kinds = {"counts": np.int64, "sums": np.float64, "squares": np.float64}
-    fields = {field: np.zeros(shape[0] * shape[1], dtype=kind) for field, kind in kinds.items()}
-
-    def write(batch: Any) -> None:
-        place = users.ranks(batch.column("user")) * shape[1] + arms.ranks(batch.column("arm"))
-        for field, values in fields.items():
-            values[place] = batch.column(field).to_numpy()
-
-    _in_threads(write, coded.to_batches())
-    try:
-        names = arm_names(None, [str(value) for value in arms.distinct.tolist()])
-    except LobInputError as error:
-        raise LobInputError(
-            f"column {arm!r} of {name}: {error}. Correct or leave out such rows"
-        ) from None
-    arrays = {field: values.reshape(shape) for field, values in fields.items()}
-    return RewardTable._of(users.distinct, names, **arrays)
+    return column
 
 
-class _Codes(NamedTuple):
-    """The distinct values, sorted, and a lookup table of the rank of code ``i + low``."""
+def _number(column: Any) -> Any:
+    """Return the column of rewards as numbers; text that reads as none is missing."""
+    kind = column.type()
+    if kind.is_string():
+        return column.strip().try_cast("float64")  # a bare try_cast of a CSV's column would fail
+    if kind.is_boolean():
+        return column.cast("int8").cast("float64")
+    if kind.is_numeric() or kind.is_null():
+        return column.cast("float64")
+    raise LobInputError(f"column {column.get_name()!r} holds {kind}; rewards are numbers")
 
-    distinct: NDArray[Any]
-    rank: IntArray
-    low: int = 0
 
-    def ranks(self, values: Any) -> IntArray:
-        """Return where each value, or its code in a dictionary, stands among the distinct."""
-        codes: IntArray = getattr(values, "indices", values).to_numpy()
-        return self.rank[np.subtract(codes, self.low, dtype=np.int64)]
-
-
-def _encode(cells: Any, field: str) -> tuple[Any, _Codes]:
-    """Return the cells with one column coded, and its codes.
-
-    Whole numbers that lie close together are their own codes, which saves hashing.
-    """
-    import pyarrow as pa
+def _check_cells(source: Source, cells: Any, names: Names) -> None:
+    """Refuse the logs behind these cells if any row is faulty; only then look for the rows."""
     import pyarrow.compute as pc
 
-    column = cells.column(field)
-    if pa.types.is_signed_integer(column.type):
-        low, high = (end.as_py() for end in pc.min_max(column).values())
-        if high - low < DENSE * len(column):
-            there = np.zeros(high - low + 1, dtype=np.bool_)
-            for chunk in column.chunks:
-                there[np.subtract(chunk.to_numpy(), low, dtype=np.int64)] = True
-            return cells, _Codes(np.flatnonzero(there) + low, np.cumsum(there) - 1, low)
-    chunks = _in_threads(lambda chunk: chunk.dictionary_encode(), column.chunks)
-    encoded = pa.chunked_array(chunks).unify_dictionaries()
-    values = encoded.chunk(0).dictionary
-    order = pc.sort_indices(values).to_numpy()
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    coded = cells.set_column(cells.column_names.index(field), field, encoded)
-    return coded, _Codes(_array(values.take(order)), rank)
+    if not len(cells):
+        raise LobInputError(f"{source.name} has no rows")
+    *keys, reward = names
+    for field, name in zip(("user", "arm"), keys, strict=True):
+        if pc.any(pc.is_null(cells.column(field), nan_is_null=True)).as_py():
+            _refuse(source, _missing(source.table[name]), name, "empty", names)
+    found, counts, squares = (cells.column(field) for field in ("rows", "counts", "squares"))
+    if counts != found or not pc.all(pc.is_finite(squares)).as_py():
+        value = _number(source.table[reward])
+        bad = _missing(value) | value.isinf()
+        _refuse(source, bad, reward, "empty or no finite number", names)
+        raise LobInputError(
+            f"column {reward!r} of {source.name} has rewards too large to be squared and added; "
+            "divide them all by some number"
+        )
 
 
-def _in_threads(work: Callable[[Any], Any], parts: list[Any]) -> list[Any]:
-    """Return what ``work`` makes of each part; Arrow and NumPy let other threads go on."""
-    with ThreadPoolExecutor() as pool:
-        return list(pool.map(work, parts))
+def _missing(column: Any) -> Any:
+    return column.isnull() | column.isnan() if column.type().is_floating() else column.isnull()
 
 
-def _array(values: Any) -> NDArray[Any]:
-    """Return numbers as such, everything else as Python objects."""
-    import pyarrow as pa
+def _refuse(source: Source, bad: Any, name: str, what: str, columns: Names) -> None:
+    """Raise the error that counts the bad rows and shows the first, if there are any."""
+    import ibis
 
-    if pa.types.is_signed_integer(values.type):
-        return np.asarray(values.to_numpy(), dtype=np.int64)
-    if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
-        return np.asarray(values.to_numpy())
-    array = np.empty(len(values), dtype=object)
-    array[:] = values.to_pylist()
-    return array
+    numbered = source.embedded and len(source.files) <= 1
+    marked = source.table.select(*columns, bad=bad, row=ibis.row_number() + 1 if numbered else 0)
+    faulty = marked.filter(marked.bad)
+    number = source.fetch(faulty.aggregate(n=faulty.count())).column("n")[0].as_py()
+    if not number:
+        return
+    first = source.fetch((faulty.order_by("row") if numbered else faulty).limit(SHOWN))
+    shown = []
+    for row in first.to_pylist():
+        values = ", ".join(f"{column}={row[column]!r}" for column in columns)
+        shown.append(f"row {row['row']} ({values})" if numbered else f"({values})")
+    more = ", the first" if number > SHOWN else ""
+    raise LobInputError(
+        f"column {name!r} of {source.name} is {what} in {rows(number)}{more}: {'; '.join(shown)}. "
+        "Correct or leave out such rows"
+    )

@@ -1,5 +1,7 @@
 """OrderModel: the orders learned from users' rewards, and who belongs to which state."""
 
+import json
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,13 +10,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lobandits._checks import FloatArray, IntArray, number_array
+from lobandits._checks import (
+    FloatArray,
+    IntArray,
+    finite_array,
+    fraction,
+    not_negative,
+    number_array,
+    whole,
+)
+from lobandits._files import read_json, write_text
 from lobandits.errors import LobInputError
 from lobandits.learning.kendall import PairSigns, distances, nearest, pair_signs, relation_signs
 from lobandits.learning.logs import Logs, read_logs
-from lobandits.learning.table import RewardTable
+from lobandits.learning.table import shaped_array
 from lobandits.orders import LatentOrders
 from lobandits.orders.arms import arm_index
+from lobandits.orders.latent import MODEL_FORMAT
+from lobandits.orders.plot import EM, FONT_SIZE, PAGE_WIDTH, plot_ranks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,12 +35,17 @@ if TYPE_CHECKING:
 Rewards = Logs | NDArray[Any] | Sequence[Sequence[float]]
 """Logs, or means (n_users, n_arms) with nan where an arm was not tried."""
 
+VERSION = 1
+FIELDS = (
+    "format", "version", "orders", "state_means", "sigma", "imputed_share", "merged",
+    "users", "labels",
+)  # fmt: skip
+BAR_WIDTH = 1.4  # in inches
+
 
 @dataclass(frozen=True, eq=False)
 class OrderModel:
     """The orders of m latent states, and what else the logs say about the states.
-
-    `learn_orders` and `exact_orders` make one.
 
     Parameters
     ----------
@@ -40,22 +58,18 @@ class OrderModel:
     state_means : (m, k)
         The average of the members' means, for mUCB and mTS.
     imputed_share
-        Share of the users' means that had to be imputed, as the arm was never tried.
+        Share of the users' means that had to be imputed: of arms never tried.
     sigma
-        Standard deviation of the rewards around each user's mean, from the logs; nan if no user
-        tried an arm twice.
+        Standard deviation of the rewards around each user's mean; nan if no user tried an arm
+        twice.
     merged
         How many states were merged into one of the same order, or lost all users.
 
     Examples
     --------
-    >>> from lobandits.learning import learn_orders
+    >>> import lobandits as lob, polars as pl
     >>> logs = {"user": [1, 1, 2, 2, 3, 3], "arm": ["x", "y"] * 3, "reward": [4, 1, 3, 2, 2, 5]}
-    >>> import polars as pl
-    >>> model = learn_orders(pl.DataFrame(logs), n_states=2)
-    >>> print(model.orders)
-    state 0: x > y
-    state 1: y > x
+    >>> model = lob.learn_orders(pl.DataFrame(logs), n_states=2)
     >>> model.labels, model.sizes
     (array([0, 0, 1]), array([2, 1]))
     >>> model.predict([[3.0, 3.5]])
@@ -90,8 +104,8 @@ class OrderModel:
         Parameters
         ----------
         rewards
-            Logs, whose users are answered in sorted order as by `reward_table`; or means
-            (n, k), nan where an arm was not tried.
+            Logs, whose users are answered in sorted order; or means (n, k), nan where an arm
+            was not tried.
         user, arm, reward
             The logs' columns. Arms are matched by name.
         """
@@ -105,8 +119,7 @@ class OrderModel:
     ) -> FloatArray:
         """Return Kendall's tau distance of each user to each state's order, (n, m).
 
-        The share of the pairs of arms tried by the user that the order ranks oppositely; pairs
-        that are tied, or that the order leaves open, count half. Arguments as for `predict`.
+        Pairs that are tied, or that the order leaves open, count half. Arguments as for `predict`.
         """
         users = self._signs(rewards, user, arm, reward)
         return distances(users, relation_signs(self.orders.precedes))
@@ -114,46 +127,79 @@ class OrderModel:
     def _signs(self, rewards: Rewards, user: str, arm: str, reward: str) -> PairSigns:
         if isinstance(rewards, np.ndarray | list | tuple) and not _are_paths(rewards):
             return pair_signs(self._checked(number_array("means", rewards)))
-        return pair_signs(self._matched(read_logs(rewards, user, arm, reward), arm))
-
-    def _checked(self, means: FloatArray) -> FloatArray:
-        if means.ndim != 2 or means.shape[1] != self.orders.n_arms:
-            raise LobInputError(
-                f"means must have shape (n_users, {self.orders.n_arms}), got {means.shape}"
-            )
-        if np.isinf(means).any():
-            u, a = np.argwhere(np.isinf(means))[0].tolist()
-            raise LobInputError(f"means[{u}, {a}] is {means[u, a]}; leave out with nan")
-        return means
-
-    def _matched(self, table: RewardTable, arm: str) -> FloatArray:
-        """Return the table's means, with the model's arms for columns."""
+        table = read_logs(rewards, user, arm, reward)
         try:
             columns = [arm_index(self.orders.arms, name) for name in table.arms]
         except LobInputError as error:
             raise LobInputError(f"column {arm!r}: {error}. Leave out the rows of others") from None
         means = np.full((table.n_users, self.orders.n_arms), np.nan)
         means[:, columns] = table.means
+        return pair_signs(means)
+
+    def _checked(self, means: FloatArray) -> FloatArray:
+        if means.ndim != 2 or means.shape[1] != self.orders.n_arms:
+            raise LobInputError(
+                f"means must have shape (n_users, {self.orders.n_arms}), got {means.shape}"
+            )
+        for u, a in np.argwhere(np.isinf(means)).tolist()[:1]:
+            raise LobInputError(f"means[{u}, {a}] is {means[u, a]}; leave out with nan")
         return means
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file, from which `LatentOrders.load` reads the orders."""
-        from lobandits.learning.storage import save_model
-
-        save_model(self, path)
+        known = (str, int, float)  # to JSON; dates and the like become text
+        data = {
+            "format": MODEL_FORMAT,
+            "version": VERSION,
+            "orders": self.orders.to_dict(),
+            "state_means": self.state_means.tolist(),
+            "sigma": None if math.isnan(self.sigma) else self.sigma,
+            "imputed_share": self.imputed_share,
+            "merged": self.merged,
+            "users": [u if type(u) in known else str(u) for u in self.users.tolist()],
+            "labels": self.labels.tolist(),
+        }
+        lines = (f'  "{key}": {json.dumps(data[key], ensure_ascii=False)}' for key in data)
+        write_text(path, "{\n" + ",\n".join(lines) + "\n}\n")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "OrderModel":
         """Return the model saved in a JSON file."""
-        from lobandits.learning.storage import load_model
-
-        return load_model(path)
+        data = _read(path)
+        orders = LatentOrders.from_dict(data["orders"], source=f"{path}: orders")
+        users = _users(data["users"], f"{path}: users")
+        sigma = data["sigma"]
+        return cls(
+            orders=orders,
+            users=users,
+            labels=_labels(data["labels"], len(users), orders.n_states, f"{path}: labels"),
+            state_means=shaped_array(
+                f"{path}: state_means", data["state_means"], (orders.n_states, orders.n_arms)
+            ),
+            imputed_share=fraction(f"{path}: imputed_share", data["imputed_share"]),
+            sigma=math.nan if sigma is None else not_negative(f"{path}: sigma", sigma),
+            merged=whole(f"{path}: merged", data["merged"], least=0),
+        )
 
     def plot(self) -> "Figure":
         """Draw the arms' ranks in each state, the largest state on top, and the states' sizes."""
-        from lobandits.learning.plot import plot_model
+        from matplotlib.figure import Figure
 
-        return plot_model(self)
+        orders, states = self.orders, np.argsort(-self.sizes, kind="stable")
+        names = min(max(map(len, orders.arms)), 30) * EM * 0.6
+        width = min(max(0.34 * orders.n_arms, 2.4), PAGE_WIDTH - BAR_WIDTH)
+        height = min(max(0.26 * len(states), 1.4), 9.0) + names + 0.5
+        figure = Figure(figsize=(width + BAR_WIDTH + 1.6, height), layout="constrained")
+        ratios = {"width_ratios": [width, BAR_WIDTH]}
+        ranks, bars = figure.subplots(1, 2, sharey=True, gridspec_kw=ratios)
+        plot_ranks(orders, states.tolist(), ranks, beside=[bars])
+        bars.barh(np.arange(len(states)), self.sizes[states], color="0.45", height=0.8)
+        bars.set_xlabel("users")
+        bars.tick_params(axis="y", left=False, labelleft=False)
+        bars.tick_params(axis="x", labelsize=FONT_SIZE)
+        bars.spines[["top", "right"]].set_visible(False)
+        bars.locator_params(axis="x", nbins=3, integer=True)
+        return figure
 
     def __repr__(self) -> str:
         kind = "total" if self.orders.is_total else "partial"
@@ -166,3 +212,36 @@ class OrderModel:
 
 def _are_paths(rewards: Any) -> bool:
     return len(rewards) > 0 and all(isinstance(path, str | os.PathLike) for path in rewards)
+
+
+def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    data = read_json(path)
+    if not isinstance(data, dict) or data.get("format") != MODEL_FORMAT:
+        raise LobInputError(
+            f"{path} is no model written by OrderModel.save; LatentOrders.load reads orders alone"
+        )
+    for field in FIELDS:
+        if field not in data:
+            raise LobInputError(f"{path}: the field {field!r} is missing")
+    if whole(f"{path}: version", data["version"]) > VERSION:
+        raise LobInputError(
+            f"{path}: version {data['version']} is newer than {VERSION}, the newest that this "
+            "lobandits reads; upgrade lobandits"
+        )
+    return data
+
+
+def _users(value: Any, name: str) -> NDArray[Any]:
+    kinds = {type(user) for user in value} if isinstance(value, list) else {list}
+    if not kinds <= {str, int, float}:
+        raise LobInputError(f"{name} must be a list of names or numbers")
+    return np.array(value) if kinds == {int} else np.array(value, dtype=object)
+
+
+def _labels(value: Any, n_users: int, n_states: int, name: str) -> IntArray:
+    labels = finite_array(name, value, ndim=1)
+    if len(labels) != n_users:
+        raise LobInputError(f"{name} has {len(labels)} states for {n_users} users; one each")
+    if ((labels < 0) | (labels >= n_states) | (labels % 1 != 0)).any():
+        raise LobInputError(f"{name} must be whole numbers from 0 to {n_states - 1}")
+    return labels.astype(np.int64)

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 from math import factorial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from lobandits.orders import LatentOrders
 if TYPE_CHECKING:
     import pyarrow as pa
 
-GENRES = (
+GENRES = (  # of MovieLens
     "Action", "Adventure", "Animation", "Children", "Comedy", "Crime", "Documentary", "Drama",
     "Fantasy", "Film-Noir", "Horror", "IMAX", "Musical", "Mystery", "Romance", "Sci-Fi",
     "Thriller", "War", "Western",
@@ -65,16 +65,15 @@ def make_ratings(
     n_users, n_arms, n_states
         n, k and m. Up to 19 arms have MovieLens' genres as names.
     ratings_per_user
-        Rows of each user, each of a random arm among those that the user knows.
+        Rows of each user, each of a random arm that the user knows.
     sigma
-        Standard deviation of the noise in a rating.
+        Standard deviation of the noise.
     missing
-        Probability that a user never rates an arm; two arms are known to every user.
+        Probability that a user does not know an arm; everybody knows two.
     scale, shift
         (low, high) of the uniform b and c.
     half_stars
-        Round ratings to 0.5, 1.0, ..., 5.0, and cut them off there. That pulls the means
-        together at both ends, and leaves their order as it is.
+        Round ratings to 0.5, 1.0, ..., 5.0, and cut them off there, which keeps the means' order.
     seed
         Names the endless sequence of users: same seed, same rows; more users only add rows.
 
@@ -86,8 +85,6 @@ def make_ratings(
     state 1: Adventure > Animation > Action
     >>> ratings.states
     array([0, 0, 1])
-    >>> ratings.table.num_rows, ratings.table.column_names
-    (150, ['userId', 'genre', 'rating'])
     """
     n_arms, n_states = whole("n_arms", n_arms, least=LEAST_TRIED), whole("n_states", n_states)
     if n_arms <= len(GENRES) and n_states > factorial(n_arms):
@@ -111,6 +108,24 @@ def make_ratings(
     )
 
 
+def _planted_orders(n_states: int, n_arms: int, seed: int) -> LatentOrders:
+    """Draw different rankings."""
+    rng = _generator(seed, 0, 0)
+    drawn: dict[tuple[int, ...], None] = {}
+    while len(drawn) < n_states:
+        drawn.setdefault(tuple(rng.permutation(n_arms).tolist()))
+    digits = len(str(n_arms))
+    numbered = [f"Genre {a + 1:0{digits}}" for a in range(n_arms)]
+    return LatentOrders.from_rankings(
+        list(drawn), numbered if n_arms > len(GENRES) else GENRES[:n_arms]
+    )
+
+
+def _generator(seed: int, stream: int, block: int) -> np.random.Generator:
+    sequence = np.random.SeedSequence(seed, spawn_key=(stream, block))
+    return np.random.Generator(np.random.SFC64(sequence))
+
+
 @dataclass(frozen=True)
 class GeneratedRatings:
     """Rating logs that `make_ratings` describes; rows are made when they are asked for.
@@ -123,10 +138,8 @@ class GeneratedRatings:
     Examples
     --------
     >>> ratings = make_ratings(n_users=2, n_arms=3, n_states=1, ratings_per_user=4)
-    >>> ratings.n_rows, ratings.means.shape
-    (8, (2, 3))
-    >>> ratings.table.column_names
-    ['userId', 'genre', 'rating']
+    >>> ratings.n_rows, ratings.table.column_names
+    (8, ['userId', 'genre', 'rating'])
     """
 
     n_users: int
@@ -147,12 +160,12 @@ class GeneratedRatings:
     @cached_property
     def states(self) -> IntArray:
         """Each user's state, (n,)."""
-        return read_only(np.concatenate([block.states for block in self._blocks()]))
+        return read_only(np.concatenate([states for states, _, _ in self._blocks()]))
 
     @cached_property
     def means(self) -> FloatArray:
         """Each user's own means, (n, k), before any rounding to half stars."""
-        return read_only(np.concatenate([block.means for block in self._blocks()]))
+        return read_only(np.concatenate([means for _, means, _ in self._blocks()]))
 
     @property
     def table(self) -> "pa.Table":
@@ -186,9 +199,19 @@ class GeneratedRatings:
         import pyarrow as pa
 
         names = pa.array(self.orders.arms)
-        for block in self._blocks():
-            arms, ratings = self._rate(block)
-            users = np.arange(block.first, block.first + len(block.states)) + 1
+        shape = self._block_size, self.ratings_per_user
+        first = 1
+        for number, (states, means, known) in enumerate(self._blocks()):
+            rng = _generator(self.seed, 2, number)
+            n, luck, noise = len(states), rng.random(shape), rng.standard_normal(shape)
+            known_first = np.argsort(~known, axis=1, kind="stable")
+            pick = (luck[:n] * known.sum(axis=1, keepdims=True)).astype(np.int64)
+            arms = np.take_along_axis(known_first, pick, axis=1)
+            ratings = np.take_along_axis(means, arms, axis=1) + self.sigma * noise[:n]
+            if self.half_stars:
+                ratings = np.clip(np.round(2 * ratings) / 2, 0.5, 5.0)
+            users = np.arange(first, first + n)
+            first += n
             columns = {
                 "userId": pa.array(np.repeat(users, self.ratings_per_user)),
                 "genre": pa.DictionaryArray.from_arrays(arms.astype(np.int16).ravel(), names),
@@ -196,9 +219,13 @@ class GeneratedRatings:
             }
             yield pa.RecordBatch.from_pydict(columns)
 
-    def _blocks(self) -> Iterator["_Block"]:
-        """Draw the users, block by block; a block does not depend on the number of users."""
-        size = max(BLOCK_ROWS // self.ratings_per_user, 1)
+    @property
+    def _block_size(self) -> int:
+        return max(BLOCK_ROWS // self.ratings_per_user, 1)
+
+    def _blocks(self) -> Iterator[tuple[IntArray, FloatArray, BoolArray]]:
+        """Draw users' states, means and known arms, the same for any number of users."""
+        size = self._block_size
         ranked = np.linspace(1.0, 0.0, self.orders.n_arms)
         level = np.empty((self.orders.n_states, self.orders.n_arms))
         np.put_along_axis(level, self.orders.tables.sequence[0], ranked[None], axis=1)
@@ -209,44 +236,5 @@ class GeneratedRatings:
             means = shift[:, None] + scale[:, None] * level[states]
             luck = rng.random(means.shape)
             known = luck >= np.minimum(self.missing, np.sort(luck)[:, -LEAST_TRIED, None])
-            kept = min(size, self.n_users - first)
-            yield _Block(number, first, states[:kept], means[:kept], known[:kept])
-
-    def _rate(self, block: "_Block") -> tuple[IntArray, FloatArray]:
-        """Draw the rows of a block: arms and ratings, both (users, ratings_per_user)."""
-        rng = _generator(self.seed, 2, block.number)
-        shape = max(BLOCK_ROWS // self.ratings_per_user, 1), self.ratings_per_user
-        luck, noise = rng.random(shape), rng.standard_normal(shape)
-        kept = len(block.states)
-        known_first = np.argsort(~block.known, axis=1, kind="stable")
-        pick = (luck[:kept] * block.known.sum(axis=1, keepdims=True)).astype(np.int64)
-        arms = np.take_along_axis(known_first, pick, axis=1)
-        ratings = np.take_along_axis(block.means, arms, axis=1) + self.sigma * noise[:kept]
-        return arms, np.clip(np.round(2 * ratings) / 2, 0.5, 5.0) if self.half_stars else ratings
-
-
-class _Block(NamedTuple):
-    """Some users: the first one's place, and each one's state, means and known arms."""
-
-    number: int
-    first: int
-    states: IntArray
-    means: FloatArray
-    known: BoolArray
-
-
-def _planted_orders(n_states: int, n_arms: int, seed: int) -> LatentOrders:
-    """Draw different rankings."""
-    rng = _generator(seed, 0, 0)
-    drawn: dict[tuple[int, ...], None] = {}
-    while len(drawn) < n_states:
-        drawn.setdefault(tuple(rng.permutation(n_arms).tolist()))
-    digits = len(str(n_arms))
-    numbered = tuple(f"Genre {a + 1:0{digits}}" for a in range(n_arms))
-    names = numbered if n_arms > len(GENRES) else GENRES[:n_arms]
-    return LatentOrders.from_rankings(list(drawn), names)
-
-
-def _generator(seed: int, stream: int, block: int) -> np.random.Generator:
-    sequence = np.random.SeedSequence(seed, spawn_key=(stream, block))
-    return np.random.Generator(np.random.SFC64(sequence))
+            kept = self.n_users - first
+            yield states[:kept], means[:kept], known[:kept]

@@ -4,16 +4,19 @@ import csv
 import gzip
 import os
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from glob import escape, glob, has_magic
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lobandits._checks import closest
 from lobandits.errors import LobInputError
-from lobandits.learning.frames import check_columns, frame_columns
 from lobandits.orders.arms import counted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 KINDS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv", ".txt": "csv"}
 
@@ -29,7 +32,7 @@ class Source(NamedTuple):
     name: str
     engine: Any
     embedded: bool = True
-    files: tuple[str, ...] = ()
+    files: Sequence[str] = ()
     guessed: bool = False
 
     def fetch(self, expression: Any) -> Any:
@@ -38,63 +41,52 @@ class Source(NamedTuple):
             return self.engine.to_pyarrow(expression)
 
 
-def open_logs(logs: Any, columns: Sequence[str]) -> Source:
+def open_logs(logs: Any, columns: tuple[str, str, str]) -> Source:
     """Return logs of any kind as an ibis table that has ``columns``, each once."""
+    import ibis
+
     paths = list(logs) if isinstance(logs, list | tuple) else [logs]
     if paths and all(isinstance(path, str | os.PathLike) for path in paths):
         source = _files([os.fspath(path) for path in paths])
-    elif _is_ibis(logs):
-        source = Source(logs, "the table", _engine(logs), embedded=False)
+    elif isinstance(logs, ibis.Table):
+        try:
+            source = Source(logs, "the table", logs.get_backend(), embedded=False)
+        except ibis.IbisError as error:
+            raise LobInputError(f"the ibis table belongs to no engine: {error}") from error
     else:
-        source = _frame(logs, columns)
-    check_columns(source.table.columns, columns, source.name)
+        frame = ibis.memtable(_frame(logs, columns))
+        source = Source(frame, "the table", ibis.duckdb.connect())
+    _check_columns(source.table.columns, columns, source.name)
     return _as_written(source, *columns) if source.guessed else source
 
 
-def _is_ibis(logs: Any) -> bool:
-    return type(logs).__module__.split(".")[0] == "ibis" and hasattr(logs, "get_backend")
-
-
-def _engine(logs: Any) -> Any:
-    from ibis.common.exceptions import IbisError
-
-    try:
-        return logs.get_backend()
-    except IbisError as error:
-        raise LobInputError(f"the ibis table belongs to no engine: {error}") from error
-
-
-def _as_written(source: Source, user: str, arm: str, reward: str) -> Source:
-    """Read users and arms that look like times, yes or no, or fractions as the text they are.
-
-    Arm 08:00 is not to become 08:00:00. Rewards that look whole may have fractions further down.
-    """
-    kinds = source.table.schema()
-    named = [
-        name for name in (user, arm) if not (kinds[name].is_integer() or kinds[name].is_string())
-    ]
-    types = dict.fromkeys(named, "VARCHAR")
-    if kinds[reward].is_integer():
-        types[reward] = "DOUBLE"
-    return read_files(source.files, source.name, types=types) if types else source
+def _check_columns(there: Any, columns: Sequence[str], name: str) -> None:
+    names = [str(column) for column in there]
+    for column in columns:
+        if names.count(column) > 1:
+            raise LobInputError(f"{name} has more than one column {column!r}; rename one")
+        if column not in names:
+            raise LobInputError(
+                f"{name} has no column {column!r}; {closest(column, names)}"
+                f"The columns are {', '.join(names)}"
+            )
 
 
 def _files(paths: Sequence[str]) -> Source:
     found = list(dict.fromkeys(file for path in paths for file in _matching(path)))
-    kinds = {file: _kind(file) for file in found}
-    for file, kind in kinds.items():
+    for file in found:
         if not Path(file).stat().st_size:
             raise LobInputError(f"{file} is empty")
-        if kind is None:
+        if _kind(file) is None:
             raise LobInputError(f"{file} must end in {', '.join(KINDS)} (or with .gz after it)")
-        if kind != kinds[found[0]]:
+        if _kind(file) != _kind(found[0]):
             raise LobInputError(f"{found[0]} and {file} are of two kinds; give CSV or Parquet")
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     return read_files(found, paths[0] + more)
 
 
 def _matching(path: str) -> list[str]:
-    """Return the files that a path, a folder or a glob stands for, sorted."""
+    """Return the files that a path, a folder or a glob stands for."""
     if Path(path).is_file():
         return [path]
     if Path(path).is_dir():
@@ -128,9 +120,7 @@ def _within(folder: Path) -> list[str]:
 
 
 def _kind(file: str) -> str | None:
-    """Return "csv" or "parquet", by the file's suffix."""
-    name = file.lower().removesuffix(".gz")
-    return next((kind for suffix, kind in KINDS.items() if name.endswith(suffix)), None)
+    return KINDS.get(Path(file.lower().removesuffix(".gz")).suffix)
 
 
 def read_files(files: Sequence[str], name: str, **options: Any) -> Source:
@@ -142,16 +132,17 @@ def read_files(files: Sequence[str], name: str, **options: Any) -> Source:
     literal = [escape(file) for file in files]  # DuckDB would expand a glob once more
     # Else the first file decides the types, and DuckDB rounds a later one's fractions to them.
     union = {"union_by_name": True} if len(files) > 1 else {}
-    with _readable(name), _quiet():
+    with _readable(name), warnings.catch_warnings():
+        # ibis calls DuckDB by a name that DuckDB will drop
+        warnings.filterwarnings("ignore", "fetch_arrow_table", DeprecationWarning)
         if text:
             table = engine.read_csv(literal, header=True, **union, **options)
         else:
             table = engine.read_parquet(literal, **union)
     if text and len(table.columns) == 1:
         _check_fields(files)
-    return Source(
-        table, name, engine, files=tuple(files), guessed=text and "all_varchar" not in options
-    )
+    guessed = text and "all_varchar" not in options
+    return Source(table, name, engine, files=files, guessed=guessed)
 
 
 def _check_fields(files: Sequence[str]) -> None:
@@ -169,16 +160,24 @@ def _check_fields(files: Sequence[str]) -> None:
                     )
 
 
-def _frame(logs: Any, columns: Sequence[str]) -> Source:
-    import ibis
+def _as_written(source: Source, user: str, arm: str, reward: str) -> Source:
+    """Read users and arms that look like times, yes or no, or fractions as the text they are.
 
-    table = ibis.memtable(frame_columns(logs, columns))
-    return Source(table, "the table", ibis.duckdb.connect())
+    Arm 08:00 is not to become 08:00:00. Rewards that look whole may have fractions further down.
+    """
+    kinds = source.table.schema()
+    types = {
+        name: "VARCHAR"
+        for name in (user, arm)
+        if not (kinds[name].is_integer() or kinds[name].is_string())
+    }
+    if kinds[reward].is_integer():
+        types[reward] = "DOUBLE"
+    return read_files(source.files, source.name, types=types) if types else source
 
 
 @contextmanager
 def _readable(name: str) -> Iterator[None]:
-    """Turn what DuckDB says of a file into an error that names it."""
     import duckdb
 
     try:
@@ -192,9 +191,56 @@ def _readable(name: str) -> Iterator[None]:
         ) from error
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence that ibis calls DuckDB by a name that DuckDB will drop."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "fetch_arrow_table", DeprecationWarning)
-        yield
+def _frame(logs: Any, columns: Sequence[str]) -> "pa.Table":
+    """Return the columns of a pandas, polars or Arrow table, as Arrow."""
+    import pyarrow as pa
+
+    if hasattr(logs, "collect_schema"):  # polars, perhaps lazy
+        _check_columns(logs.collect_schema().names(), columns, "the table")
+        logs = logs.lazy().select(columns).collect()
+    if not hasattr(logs, "columns"):
+        raise LobInputError(
+            f"logs of type {type(logs).__name__} are unknown; give a path, a pandas, polars or "
+            "Arrow table, an ibis table, or a RewardTable"
+        )
+    _check_columns(getattr(logs, "column_names", logs.columns), columns, "the table")
+    if hasattr(logs, "iloc"):  # pandas, whose columns may have numbers for names
+        logs = logs.loc[:, [str(name) in columns for name in logs.columns]].rename(columns=str)
+    return pa.table({name: _column(logs, name) for name in columns})
+
+
+def _column(frame: Any, name: str) -> Any:
+    import pyarrow as pa
+
+    part = frame.select([name]) if hasattr(frame, "select") else frame[[name]]
+    try:
+        column = pa.table(part).column(0)
+        if getattr(column.type, "extension_name", "") == "arrow.uuid":
+            return pa.array([None if value is None else str(value) for value in column.to_pylist()])
+        if isinstance(column.type, pa.BaseExtensionType):
+            raise TypeError(f"it holds {column.type}, neither numbers nor text")
+        if pa.types.is_fixed_size_binary(column.type):  # also Python objects, in polars
+            raise TypeError("its values are neither numbers nor text")
+        return column
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        there = part[name]
+        values = there.to_list() if hasattr(there, "to_list") else there.to_pylist()
+        raise LobInputError(
+            f"column {name!r} of the table: {_mixture(values) or error}; make it one type"
+        ) from error
+
+
+def _mixture(values: list[Any]) -> str:
+    """Say which types the values have, and where the rarest is first, if there are several."""
+    types = [type(value).__name__ for value in values]
+    kinds = Counter(kind for kind in types if kind != "NoneType").most_common()
+    if len(kinds) < 2:
+        return ""
+    row = types.index(kinds[-1][0])
+    mixed = ", ".join(f"{kind} in {rows(count)}" for kind, count in kinds)
+    return f"it mixes types, {mixed} (the first is row {row + 1}, {values[row]!r})"
+
+
+def rows(number: int) -> str:
+    """Return "1 row", "2,000 rows"."""
+    return f"{number:,} row" + ("s" if number != 1 else "")

@@ -1,6 +1,7 @@
 """RewardTable: what learning needs to know of logs, three numbers for each user and arm."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,6 +16,9 @@ from lobandits.orders.arms import arm_names
 # To so many bits sums are taken for exact: what is lost is far above the noise of adding rewards
 # in another order, and far below any reward's precision.
 BITS = 40
+CELLS = ("counts", "sums", "squares")
+MOST_CELLS = 2**29
+DENSE = 4  # numbers lie close together if their range is at most so many times their number
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,27 +29,22 @@ class RewardTable:
               S_{ia} = \sum_{t: a_t = a} r_t, \quad
               Q_{ia} = \sum_{t: a_t = a} r_t^2
 
-    `reward_table` makes one from logs. Immutable.
+    `reward_table` makes one from logs.
 
     Parameters
     ----------
     users : (n,)
-        Each user's name or number, as in the logs; all different.
+        Names or numbers, all different.
     arms : names of the k arms
     counts, sums, squares : (n, k)
         N, S and Q; 0 where the user never tried the arm.
 
     Examples
     --------
-    >>> table = RewardTable(["ann", "bob"], ["x", "y"], [[2, 1], [1, 0]], [[7, 1], [3, 0]],
-    ...                     [[25, 1], [9, 0]])
-    >>> table
-    RewardTable(n_users=2, n_arms=2, n_rewards=4)
-    >>> table.means
+    >>> counts, sums, squares = [[2, 1], [1, 0]], [[7, 1], [3, 0]], [[25, 1], [9, 0]]
+    >>> RewardTable(["ann", "bob"], ["x", "y"], counts, sums, squares).means
     array([[3.5, 1. ],
            [3. , nan]])
-    >>> print(round(table.noise(), 4))
-    0.7071
     """
 
     users: NDArray[Any]
@@ -61,30 +60,22 @@ class RewardTable:
         if len(set(users.tolist())) < len(users):
             raise LobInputError("users has somebody twice; every user must be unique")
         arms = arm_names(None, self.arms)
-        counts = finite_array("counts", self.counts, ndim=2)
+        shape = (len(users), len(arms))
+        counts, sums, squares = (shaped_array(name, getattr(self, name), shape) for name in CELLS)
         if (counts < 0).any() or (counts % 1).any():
             raise LobInputError("counts must be whole numbers that are not negative")
-        fields: dict[str, NDArray[Any]] = {
-            "counts": counts.astype(np.int64),
-            "sums": finite_array("sums", self.sums),
-            "squares": finite_array("squares", self.squares),
-        }
-        for name, value in fields.items():
-            if value.shape != (len(users), len(arms)):
-                shape = (len(users), len(arms))
-                raise LobInputError(f"{name} must have the shape {shape}, got {value.shape}")
-        self._fill(users, arms, **fields)
+        self._fill(arms, users=users, counts=counts.astype(np.int64), sums=sums, squares=squares)
 
     @classmethod
-    def _of(cls, users: NDArray[Any], arms: Sequence[str], **fields: Any) -> "RewardTable":
+    def _of(cls, arms: Sequence[str], **arrays: NDArray[Any]) -> "RewardTable":
         """Return the table of fields that are already checked."""
         table = object.__new__(cls)
-        table._fill(users, tuple(arms), **fields)
+        table._fill(arms, **arrays)
         return table
 
-    def _fill(self, users: NDArray[Any], arms: tuple[str, ...], **fields: Any) -> None:
-        arrays = {"users": users, **fields}
-        self.__dict__.update(arms=arms, **{name: read_only(a) for name, a in arrays.items()})
+    def _fill(self, arms: Sequence[str], **arrays: NDArray[Any]) -> None:
+        fixed = {name: read_only(array) for name, array in arrays.items()}
+        self.__dict__.update(fixed, arms=tuple(arms))
 
     @property
     def n_users(self) -> int:
@@ -98,15 +89,15 @@ class RewardTable:
 
     @property
     def n_rewards(self) -> int:
-        """The number of rewards of all users from all arms."""
+        """The number of rewards."""
         return int(self.counts.sum())
 
     @cached_property
     def means(self) -> FloatArray:
         """Each user's mean reward of each arm, (n, k); nan where there is none.
 
-        Rounded to 40 bits of the size of the user's rewards. So a user's means that are equal
-        are equal bit by bit, in whichever order an engine added the rewards.
+        Rounded to 40 bits of the size of the user's rewards, so that equal means are equal bit by
+        bit, in whichever order an engine added the rewards.
         """
         tried = np.maximum(self.counts, 1)
         means = self.sums / tried
@@ -121,8 +112,8 @@ class RewardTable:
         .. math:: \hat\sigma^2 = \frac{\sum_{ia} (Q_{ia} - S_{ia}^2 / N_{ia})}
                                       {\sum_{ia} (N_{ia} - 1)}
 
-        over the cells with at least two rewards; nan if there are none. Differences below a
-        millionth of the rewards' size count as none: the sums are no more precise.
+        over the cells with at least two rewards; nan if there are none. What lies below a
+        millionth of the rewards' size is taken for rounding.
         """
         cells = self.counts >= 2
         counts, sums, squares = self.counts[cells], self.sums[cells], self.squares[cells]
@@ -140,12 +131,10 @@ class RewardTable:
     def filter(self, min_user_rewards: int = 1, min_arm_rewards: int = 1) -> "RewardTable":
         """Drop arms with fewer rewards, then users with fewer rewards from the arms left.
 
-        As the paper filters: once each, arms first. An arm that no user left has tried is
-        dropped too.
+        As the paper filters, once each. An arm that no user left has tried is dropped too.
         """
         least_user = whole("min_user_rewards", min_user_rewards)
-        least_arm = whole("min_arm_rewards", min_arm_rewards)
-        enough = self.counts.sum(axis=0) >= least_arm
+        enough = self.counts.sum(axis=0) >= whole("min_arm_rewards", min_arm_rewards)
         users = self.counts @ enough >= least_user
         if users.all() and enough.all():
             return self
@@ -154,14 +143,106 @@ class RewardTable:
 
     def _part(self, users: NDArray[Any], arms: IntArray) -> "RewardTable":
         try:
-            fields = {
-                name: getattr(self, name)[users][:, arms] for name in ("counts", "sums", "squares")
-            }
-            chosen = self.users[users]
+            arrays = {name: getattr(self, name)[users][:, arms] for name in CELLS}
+            arrays["users"] = self.users[users]
         except IndexError as error:
             raise LobInputError(f"no such users in {self!r}: {error}") from None
-        return RewardTable._of(chosen, [self.arms[a] for a in arms], **fields)
+        return RewardTable._of([self.arms[a] for a in arms], **arrays)
 
     def __repr__(self) -> str:
-        sizes = (f"{name}={getattr(self, name)}" for name in ("n_users", "n_arms", "n_rewards"))
-        return f"RewardTable({', '.join(sizes)})"
+        sizes = f"n_users={self.n_users}, n_arms={self.n_arms}, n_rewards={self.n_rewards}"
+        return f"RewardTable({sizes})"
+
+
+def shaped_array(name: str, value: ArrayLike, shape: tuple[int, int]) -> FloatArray:
+    """Return ``value`` as an array of finite numbers, or refuse another shape."""
+    array = finite_array(name, value)
+    if array.shape != shape:
+        raise LobInputError(f"{name} must have the shape {shape}, got {array.shape}")
+    return array
+
+
+def impute(means: FloatArray) -> tuple[FloatArray, float]:
+    r"""Return :math:`\bar x_u + o_a` where :math:`x_{u,a}` is nan, and the share of such cells.
+
+    :math:`\bar x_u` is the user's average over the arms tried, and :math:`o_a` the average of
+    :math:`x_{u,a} - \bar x_u` over the users who tried the arm.
+
+    >>> impute(np.array([[1.0, 2.0, 3.0], [4.0, np.nan, 6.0]]))[0]
+    array([[1., 2., 3.],
+           [4., 5., 6.]])
+    """
+    missing = np.isnan(means)
+    if not missing.any():
+        return means, 0.0
+    typical = np.nanmean(means, axis=1, keepdims=True)
+    offsets = np.nanmean(means - typical, axis=0)
+    return np.where(missing, typical + offsets, means), float(missing.mean())
+
+
+def pivot(cells: Any, name: str, arm: str) -> RewardTable:
+    """Return the table of cells, an Arrow table with one row for each."""
+    batches = cells.to_batches()
+    users, rows = _ranks([batch.column("user") for batch in batches])
+    arms, columns = _ranks([batch.column("arm") for batch in batches])
+    shape = len(users), len(arms)
+    if shape[0] * shape[1] > MOST_CELLS:
+        raise LobInputError(
+            f"{name} has {shape[0]:,} users and {shape[1]:,} arms, more than {MOST_CELLS:,} "
+            f"cells; is {arm!r} the column of arms?"
+        )
+    kinds = {"counts": np.int64, "sums": np.float64, "squares": np.float64}
+    fields = {field: np.zeros(shape, dtype=kind) for field, kind in kinds.items()}
+
+    def write(batch: Any, row: IntArray, column: IntArray) -> None:
+        place = row * shape[1] + column
+        for field, values in fields.items():
+            values.reshape(-1)[place] = batch.column(field).to_numpy()
+
+    _in_threads(write, batches, rows, columns)
+    try:
+        names = arm_names(None, [str(value) for value in arms.tolist()])
+    except LobInputError as error:
+        raise LobInputError(
+            f"column {arm!r} of {name}: {error}. Correct or leave out such rows"
+        ) from None
+    return RewardTable._of(names, users=users, **fields)
+
+
+def _ranks(parts: list[Any]) -> tuple[NDArray[Any], list[IntArray]]:
+    """Return the sorted values of a column in parts, and where each part's values stand there."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_signed_integer(parts[0].type):
+        low, high = (end.as_py() for end in pc.min_max(pa.chunked_array(parts)).values())
+        if high - low < DENSE * sum(map(len, parts)):  # their own codes, which saves hashing
+            codes = [np.subtract(part.to_numpy(), low, dtype=np.int64) for part in parts]
+            there = np.zeros(high - low + 1, dtype=np.bool_)
+            for code in codes:
+                there[code] = True
+            rank = np.cumsum(there) - 1
+            return np.flatnonzero(there) + low, _in_threads(rank.__getitem__, codes)
+    encoded = pa.chunked_array(_in_threads(lambda part: part.dictionary_encode(), parts))
+    chunks = encoded.unify_dictionaries().chunks
+    values = chunks[0].dictionary
+    order = pc.sort_indices(values).to_numpy()
+    rank = np.argsort(order)
+    ranks = _in_threads(lambda chunk: rank[chunk.indices.to_numpy()], chunks)
+    return _array(values.take(order)), ranks
+
+
+def _in_threads(work: Callable[..., Any], *parts: list[Any]) -> list[Any]:
+    """Return what ``work`` makes of each part; Arrow and NumPy let other threads go on."""
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(work, *parts))
+
+
+def _array(values: Any) -> NDArray[Any]:
+    """Return numbers as such, everything else as Python objects."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
+        numbers: NDArray[Any] = values.to_numpy()
+        return numbers.astype(np.int64) if numbers.dtype.kind == "i" else numbers
+    return np.array(values.to_pylist(), dtype=object)

@@ -1,7 +1,6 @@
 """Choosing the number of states on users who were not learned from."""
 
-from lobandits.selection.choice import StatesChoice
-from lobandits.selection.choose import choose_n_states
+from lobandits.selection.choose import StatesChoice, choose_n_states
 
 __all__ = [
     "StatesChoice",

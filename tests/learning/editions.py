@@ -4,9 +4,9 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from lobandits.learning.movielens.movies import FLAGS
+from lobandits.learning.editions import FLAGS
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 REAL = ROOT.parent / "shared" / "data" / "ml-latest-small"
 
 Rating = tuple[int, int, float]

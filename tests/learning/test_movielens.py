@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.learning.movielens.editions import MOVIES, RATINGS, REAL, write_csv
+from tests.learning.editions import MOVIES, RATINGS, REAL, write_csv
 
 from lobandits.errors import LobInputError
 from lobandits.learning.movielens import MovieLensRatings, genre_table, load_movielens

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.learning.movielens.editions import write_csv, zipped
-from tests.learning.movielens.server import Files, serving
+from tests.learning.editions import write_csv, zipped
+from tests.learning.server import Files, serving
 
 from lobandits.errors import LobError, LobInputError
+from lobandits.learning.download import EDITIONS, default_folder, download_movielens, edition
 from lobandits.learning.movielens import load_movielens
-from lobandits.learning.movielens.download import download_movielens
-from lobandits.learning.movielens.editions import EDITIONS, default_folder, edition
 
 NAME = "ml-20m.zip"
 MANY = 20_000

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.learning.movielens.editions import (
+from tests.learning.editions import (
     MOVIES,
     PLAIN,
     RATINGS,

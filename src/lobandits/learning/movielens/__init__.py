@@ -1,6 +1,0 @@
-"""The MovieLens ratings of GroupLens: found, read, downloaded, summed up by genre."""
-
-from lobandits.learning.movielens.genres import genre_table
-from lobandits.learning.movielens.ratings import MovieLensRatings, load_movielens
-
-__all__ = ["MovieLensRatings", "genre_table", "load_movielens"]
