@@ -1,6 +1,6 @@
 """Environments, and the one call that compares policies on them.
 
-``MovieLens`` has a home of its own, `movielens`: it brings what learning needs.
+``MovieLens`` is in `movielens` alone: it brings what learning needs.
 """
 
 from lobandits.simulation.blocks import Curve

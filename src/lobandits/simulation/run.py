@@ -1,4 +1,4 @@
-"""One call compares policies on an environment: threads, processes or a cluster."""
+"""The one call that compares policies, on threads, processes or a cluster."""
 
 import os
 import pickle
@@ -27,18 +27,9 @@ from lobandits.policies.registry import parse_name
 from lobandits.simulation.blocks import Moments
 from lobandits.simulation.problems import Environment
 from lobandits.simulation.result import Result
-from lobandits.simulation.runner import (
-    Chunk,
-    Control,
-    Outcome,
-    Spec,
-    even_size,
-    run_chunk,
-    warm_up,
-)
+from lobandits.simulation.runner import Chunk, Control, Outcome, Spec, even_size, run_chunk, warm_up
 
-PATIENCE = 0.2
-"""Seconds between looks for Ctrl-C, where waiting for a lock hides it."""
+PATIENCE = 0.2  # seconds between looks for Ctrl-C, where waiting for a lock hides it
 Pending = Future[dict[str, Outcome]]
 
 
@@ -61,8 +52,8 @@ def simulate(
 ) -> Result:
     r"""Play every policy for every user and round; measure the regret :math:`\mu^* - \mu_{a_t}`.
 
-    The numbers depend on ``env``, ``policies``, ``horizon``, ``n_users`` and ``seed`` alone. All
-    policies meet the same users and the same noise.
+    The numbers depend on the first five parameters alone. All policies meet the same users and
+    the same noise.
 
     Parameters
     ----------
@@ -71,22 +62,19 @@ def simulate(
     policies
         Names, perhaps with options as in "lobts(project_every=10)", and policies; or a mapping
         from labels to these, or to functions that make a policy from :class:`Problems`.
-    horizon, n_users
-        Rounds for each user, and number of users.
-    seed
-        Names all random numbers of the run.
+    horizon, n_users, seed
+        Rounds for each user, number of users, and what names all random numbers.
     workers
-        Threads, by default one for each processor; or how many workers of ``executor`` share the
-        users.
+        Threads, by default one for each processor; or how many workers of ``executor`` there are.
     executor
         Any :class:`concurrent.futures.Executor` instead of threads, such as a process pool or
         Dask's. Functions among ``policies`` must then be picklable.
     progress
-        Show a progress bar, if standard error is a terminal; or a function to call, from any
+        Show a progress bar, if standard error is a terminal; or call this function, from any
         thread, with the number of decisions just made.
     keep
         "all": the regret of every user in every round. "mean": means and standard errors over
-        users, and each user's total; memory then hardly grows with users.
+        users, and each user's total.
     chunk_size
         Users simulated together, rounded up to a multiple of 8.
 
@@ -136,7 +124,6 @@ def simulate(
 
 
 def _label_specs(policies: Iterable[str | Policy] | Mapping[str, Spec]) -> dict[str, Spec]:
-    """Return the specs by label: the mapping's keys, or the policies' own names."""
     if isinstance(policies, str | Policy) or not isinstance(policies, Iterable):
         raise LobInputError(f"policies must be a list or a mapping, got {policies!r}")
     pairs = policies.items() if isinstance(policies, Mapping) else map(_named, policies)
@@ -189,14 +176,12 @@ def _check_executor(executor: Executor | None, specs: Mapping[str, Spec]) -> Non
 
 
 def _pool(executor: Executor | None, workers: int) -> AbstractContextManager[Executor]:
-    """Return the caller's executor, to be left open, or threads of our own."""
     if executor is not None:
         return nullcontext(executor)
     return ThreadPoolExecutor(workers, thread_name_prefix="lob-simulate")
 
 
 def _room(run: Chunk) -> Result:
-    """Return a result with room for all that is kept, or say that there is none."""
     n, horizon, labels = run.n_users, run.horizon, list(run.specs)
     settings = {
         "environment": repr(run.env),
@@ -227,7 +212,7 @@ def _room(run: Chunk) -> Result:
 
 
 def _collect(result: Result, outcomes: Mapping[str, Outcome], n_done: int) -> int:
-    """Add the chunk that begins with user ``n_done``; return how many users are done now."""
+    """Add the chunk of users from ``n_done`` on; return how many are done now."""
     for label, outcome in outcomes.items():
         n = len(outcome.totals)
         result.totals[label][n_done : n_done + n] = outcome.totals
@@ -242,10 +227,7 @@ def _collect(result: Result, outcomes: Mapping[str, Outcome], n_done: int) -> in
 def _outcomes(
     pool: Executor, chunks: Iterator[Chunk], window: int, control: Control
 ) -> Generator[dict[str, Outcome], None, None]:
-    """Yield the chunks' outcomes in order, with at most ``window`` of them under way.
-
-    Whatever ends this early stops the other chunks.
-    """
+    """Yield outcomes in order, of at most ``window`` chunks under way; an early end stops them."""
     pending: deque[Pending] = deque()
     try:
         while True:
@@ -263,7 +245,7 @@ def _outcomes(
 
 
 def _submit(pool: Executor, chunk: Chunk, control: Control) -> Pending:
-    """Start a chunk; threads share ``control``, other workers report only when they are done."""
+    """Start a chunk; only threads share ``control``, others report when they are done."""
     if isinstance(pool, ThreadPoolExecutor):
         return pool.submit(run_chunk, chunk, control)
     future = pool.submit(run_chunk, chunk)
@@ -272,7 +254,7 @@ def _submit(pool: Executor, chunk: Chunk, control: Control) -> Pending:
 
 
 def _wait_for_next(pending: deque[Pending]) -> None:
-    """Wait until the first chunk, or some other one, is done; raise the first error of any."""
+    """Wait until some chunk is done; raise the first error of any."""
     running = [future for future in pending if not future.done()]
     while running and running[0] is pending[0]:
         if wait(running, timeout=PATIENCE, return_when=FIRST_COMPLETED).done:
