@@ -97,14 +97,19 @@ def fraction(name: str, value: float) -> float:
 
 def interval(name: str, value: tuple[float, float]) -> tuple[float, float]:
     """Return (low, high) as floats that do not decrease."""
+    low, high = ends(name, value)
+    if low > high:
+        raise LobInputError(f"{name} must be (low, high), got {value!r}")
+    return low, high
+
+
+def ends(name: str, value: tuple[float, float]) -> tuple[float, float]:
+    """Return (low, high) as floats."""
     try:
         low, high = value
     except (TypeError, ValueError):
         raise LobInputError(f"{name} must be (low, high), got {value!r}") from None
-    low, high = real(f"{name}[0]", low), real(f"{name}[1]", high)
-    if low > high:
-        raise LobInputError(f"{name} must be (low, high), got {value!r}")
-    return low, high
+    return real(f"{name}[0]", low), real(f"{name}[1]", high)
 
 
 def generator(rng: np.random.Generator | int) -> np.random.Generator:

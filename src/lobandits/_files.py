@@ -1,4 +1,4 @@
-"""Files: JSON in, and written so that a reader sees the old or the new one, never a half."""
+"""Files: a reader sees the old or the new one, never a half."""
 
 import json
 import os
@@ -21,9 +21,14 @@ def read_json(path: str | os.PathLike[str]) -> Any:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write the file whole or not at all, or say why it cannot be written."""
+    """Write a text as `write_file` does."""
+    write_file(path, lambda file: file.write(text.encode()))
+
+
+def write_file(path: str | os.PathLike[str], write: Callable[[IO[bytes]], object]) -> Path:
+    """Write as `write_atomic` does, or say why the file cannot be written."""
     try:
-        write_atomic(path, lambda file: file.write(text.encode()))
+        return write_atomic(path, write)
     except OSError as error:
         raise LobInputError(f"cannot write {path}: {error.strerror or error}") from error
 

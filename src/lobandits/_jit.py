@@ -11,31 +11,21 @@ from numba import config, njit
 P = ParamSpec("P")
 R = TypeVar("R")
 
-WITHOUT_KERNELS = (
-    "__init__.py",
-    "__main__.py",
-    "cli",
-    "service",
-    "experiments",
-    "selection",
-    "learning",
-)
+WITHOUT_KERNELS = {
+    "__init__.py", "__main__.py", "cli", "service", "experiments", "selection", "learning",
+}  # fmt: skip
 """Sources whose edits leave the compiled kernels as they are."""
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile ``function`` on first use, without the interpreter lock, cached on disk.
-
-    Where no cache folder can be written the kernel still compiles, once per process.
-    """
+    """Compile ``function`` on first use, without the interpreter lock, cached on disk if it can."""
     return _compiled(function)
 
 
 def lean(function: Callable[P, R]) -> Callable[P, R]:
     """Compile like :func:`kernel`, for functions that create no array: all memory is handed in.
 
-    Such a function need not count references, which at every call and slice costs about as
-    much as a small projection: lean projections take half the time.
+    They need not count references, at every call and slice: lean projections take half the time.
     """
     return _compiled(function, _nrt=False)
 
@@ -57,20 +47,18 @@ def _compiled(function: Callable[P, R], **options: bool) -> Callable[P, R]:
 
 
 class _Forgiving:
-    """Numba's cache of one kernel, for which a full disk or a lost folder is no error."""
+    """Numba's cache of one kernel, where a full disk or a lost folder is no error."""
 
     def __init__(self, cache: Any) -> None:
         self._cache = cache
 
     def load_overload(self, *args: Any) -> Any:
-        """Return the compiled code, or None if there is none to be had."""
         try:
             return self._cache.load_overload(*args)
         except OSError:
             return None
 
     def save_overload(self, *args: Any) -> None:
-        """Keep the compiled code, if that is possible."""
         with suppress(OSError):
             self._cache.save_overload(*args)
 
@@ -81,8 +69,7 @@ class _Forgiving:
 def _cache_name() -> str:
     """Return a folder name that changes with any source that a kernel may stand in.
 
-    A cached kernel contains the kernels that it calls, and Numba does not notice when those
-    change in another file.
+    A cached kernel contains those that it calls, and Numba does not notice edits in another file.
     """
     digest = hashlib.sha256()
     for path in sorted(_PACKAGE.rglob("*.py")):

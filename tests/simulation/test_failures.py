@@ -21,9 +21,9 @@ from lobandits.simulation import (
     Problems,
     SimulationError,
     SimulationInterrupted,
+    _wait_for_next,
     simulate,
 )
-from lobandits.simulation.run import _wait_for_next
 
 ROOT = Path(__file__).parents[2]
 

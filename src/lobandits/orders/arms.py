@@ -21,10 +21,7 @@ Arm = SupportsIndex | str
 
 
 def arm_names(n_arms: int | None, arms: Iterable[str] | None = None) -> tuple[str, ...]:
-    """Return one unique name per arm, by default ``"0", "1", ...``.
-
-    Without ``n_arms`` there are as many arms as names.
-    """
+    """Return one unique name per arm, by default ``"0", "1", ...``; ``n_arms`` of them if given."""
     if arms is None:
         return tuple(map(str, range(whole("n_arms", n_arms))))
     if isinstance(arms, str) or not isinstance(arms, Iterable):
@@ -39,7 +36,6 @@ def arm_names(n_arms: int | None, arms: Iterable[str] | None = None) -> tuple[st
 
 
 def _name(field: str, name: Any) -> str:
-    """Return ``name`` as a plain string, or refuse what is no text or empty."""
     if not isinstance(name, str):
         raise LobInputError(f"{field} is {name!r}; an arm name must be a string")
     if not name.strip():
@@ -73,7 +69,7 @@ def arm_index(arms: Sequence[str], arm: Any, where: str = "") -> int:
 
 
 def arm_indices(arms: Sequence[str], some: Iterable[Arm]) -> list[int]:
-    """Return the numbers of some arms, at least one and each once, in the order given."""
+    """Return the numbers of some arms, at least one and each once."""
     if isinstance(some, str) or not isinstance(some, Iterable):
         raise LobInputError(f"arms must be a list of arms, got {some!r}")
     indices = [arm_index(arms, arm) for arm in some]
@@ -91,7 +87,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def as_list(value: Any, message: str, ordered: bool = True) -> list[Any]:
-    """Return ``value`` as a list, or refuse what is none (for ``ordered``: what has no order)."""
+    """Return ``value`` as a list; if ``ordered``, refuse what has no order."""
     no_list = (str, bytes, Mapping, Set) if ordered else (str, bytes, Mapping)
     if isinstance(value, no_list) or not isinstance(value, Iterable):
         raise LobInputError(f"{message}, got {reprlib.repr(value)}")
@@ -151,7 +147,7 @@ def parse_relations(relations: Any, arms: Sequence[str], where: str) -> BoolArra
 
 
 def parse_ranking(ranking: list[Any], arms: Sequence[str], where: str) -> BoolArray:
-    """Return the closure (k, k) of the total order that ranks all arms, best first."""
+    """Return the closure (k, k) of a ranking of all arms, best first."""
     indices = [arm_index(arms, item, f"{where}: ") for item in ranking]
     count = Counter(indices)
     faults = [f"{name!r} is missing" for i, name in enumerate(arms) if not count[i]]
@@ -167,7 +163,7 @@ def parse_ranking(ranking: list[Any], arms: Sequence[str], where: str) -> BoolAr
 
 
 def parse_means(means: ArrayLike, ndim: int) -> BoolArray:
-    """Return the closures (..., k, k) with the higher mean above; tied arms are incomparable."""
+    """Return the closures (..., k, k) with the higher mean above."""
     array = finite_array("means", means, ndim=ndim)
     above: BoolArray = array[..., :, None] > array[..., None, :]
     return above
@@ -178,7 +174,7 @@ class OutOfRangeError(LobInputError, IndexError):
 
 
 def parse_position(index: Any, count: int, noun: str) -> int:
-    """Return the number of a state or user; as in lists, -1 is the last."""
+    """Return the number of a state or user; -1 is the last."""
     try:
         number = operator.index(index)
     except TypeError:
@@ -191,7 +187,7 @@ def parse_position(index: Any, count: int, noun: str) -> int:
 def parse_positions(
     values: ArrayLike, count: int, noun: str, wanted: str, least: int = 0
 ) -> NDArray[np.integer]:
-    """Return numbers of states or users as a one-dimensional array of at least ``least``."""
+    """Return at least ``least`` numbers of states or users."""
     array = as_array(f"{noun}s", values)
     if not array.size:
         array = array.astype(np.int64)
@@ -206,7 +202,7 @@ def parse_positions(
 
 
 def warn_of_repeats(precedes: BoolArray, stacklevel: int) -> None:
-    """Warn if some of the states (m, k, k) have the same order, and name them."""
+    """Warn of states (m, k, k) with the same order."""
     states: dict[bytes, list[int]] = {}
     for s, state in enumerate(precedes):
         states.setdefault(state.tobytes(), []).append(s)

@@ -50,22 +50,18 @@ FIELDS = ("format", "version", "arms", "states")
 class LatentOrders(ClosedOrders):
     """The orders of m latent states over the same k arms: immutable and validated.
 
-    The theory assumes states that are mutually incompatible; a state that repeats another
-    one's order is allowed, with a warning.
+    States should be mutually incompatible; one that repeats another's order brings a warning.
 
     Parameters
     ----------
     precedes : bool (m, k, k)
-        ``precedes[s, a, b]`` says that arm a stands above arm b in state s; implied relations
-        may be left out.
-    arms : names of the arms, optional
-        Unique strings; by default ``"0", "1", ...``.
+        ``precedes[s, a, b]``: arm a stands above arm b in state s.
+    arms : names, optional
+        As in `PartialOrder`.
 
     Examples
     --------
     >>> orders = LatentOrders.from_rankings([["c", "a", "b"], [0, 1, 2]], arms=["a", "b", "c"])
-    >>> orders
-    LatentOrders(2 states, 3 arms, total)
     >>> print(orders)
     state 0: c > a > b
     state 1: a > b > c
@@ -76,14 +72,14 @@ class LatentOrders(ClosedOrders):
         names = arm_names(edges.shape[-1], arms)
         states = as_states(edges, "precedes must hold one matrix per state")
         closed = [close(state, names, f"state {s}") for s, state in enumerate(states)]
-        self._fill(arms=names, precedes=read_only(np.stack(closed)))
+        self._close(np.stack(closed), names)
         warn_of_repeats(self.precedes, stacklevel=3)
 
     @classmethod
     def from_rankings(
         cls, rankings: Iterable[Iterable[Arm]], arms: Iterable[str] | None = None
     ) -> "LatentOrders":
-        """Return total orders; each ranking lists all arms, best first, as numbers or names."""
+        """Return total orders: rankings of all arms, best first, as numbers or names."""
         states = as_states(rankings, "rankings must be a list of rankings, one per state")
         where = "the ranking of state {}"
         message = f"{where} must be a list of arms, best first"
@@ -125,7 +121,7 @@ class LatentOrders(ClosedOrders):
 
     @classmethod
     def _stacked(cls, closed: list[BoolArray], arms: tuple[str, ...]) -> "LatentOrders":
-        """Return the orders of checked closures (k, k), with a warning of repeated ones."""
+        """Return the orders of checked closures (k, k)."""
         precedes = np.stack(closed)
         warn_of_repeats(precedes, stacklevel=4)
         return cls._of(precedes, arms)
@@ -143,7 +139,7 @@ class LatentOrders(ClosedOrders):
         return cls._of(*_decode(data, source))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the orders to a JSON file that a person can read and `load` reads back."""
+        """Write a JSON file that a person can read, and `load`."""
         dump = partial(json.dumps, ensure_ascii=False)
         *fields, (_, states) = self.to_dict().items()
         lines = [f'  "{field}": {dump(value)},\n' for field, value in fields]
@@ -151,13 +147,13 @@ class LatentOrders(ClosedOrders):
         write_text(path, "{\n" + "".join(lines) + f'  "states": [\n{rows}\n  ]\n}}\n')
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the orders as plain lists and strings, the content of the JSON file."""
+        """Return the content of the JSON file."""
         states = [[[self.arms[a] for a in path] for path in paths(s)] for s in self.precedes]
         return {"format": FORMAT, "version": VERSION, "arms": list(self.arms), "states": states}
 
     @property
     def n_states(self) -> int:
-        """The number of states, m."""
+        """Number of states, m."""
         return len(self.precedes)
 
     @cached_property
@@ -168,7 +164,7 @@ class LatentOrders(ClosedOrders):
     def reveal(self, q: float, rng: np.random.Generator | int) -> "LatentOrders":
         """Keep a random ceil(q (k - 1)) of each total order's consecutive relations.
 
-        States that become equal, or compatible, are kept as they are, without a warning.
+        States that become equal are kept, without a warning.
         """
         if not self.is_total:
             s = next(s for s, state in enumerate(self) if not state.is_total)
@@ -178,22 +174,22 @@ class LatentOrders(ClosedOrders):
         return LatentOrders._of(chain_closure(sequence, keep_links(noise, q)), self.arms)
 
     def only(self, arms: Iterable[Arm]) -> "LatentOrders":
-        """Return the orders that the states induce on some arms, in the order given.
+        """Return the orders induced on some arms, in the order given.
 
-        States that become equal are kept, without a warning: a state keeps its number.
+        A state keeps its number, even if it becomes equal to another.
         """
         some = arm_indices(self.arms, arms)
         names = tuple(self.arms[a] for a in some)
         return LatentOrders._of(self.precedes[:, some][:, :, some], names)
 
     def kendall_distances(self) -> IntArray:
-        """Return how many pairs of arms each two states order oppositely: int (m, m)."""
+        """Return how many pairs of arms two states order oppositely: int (m, m)."""
         down = self.precedes.reshape(self.n_states, -1).astype(np.float64)
         up = self.precedes.transpose(0, 2, 1).reshape(self.n_states, -1).astype(np.float64)
         return (down @ up.T).astype(np.int64)
 
     def incompatible(self) -> BoolArray:
-        """Return whether each two states order some pair of arms oppositely: bool (m, m)."""
+        """Return whether two states order some pair of arms oppositely: bool (m, m)."""
         opposed: BoolArray = self.kendall_distances() > 0
         return opposed
 
@@ -202,11 +198,8 @@ class LatentOrders(ClosedOrders):
     ) -> "Figure":
         """Draw Hasse diagrams of a few states, or a heat-map of the arms' ranks for many.
 
-        Parameters
-        ----------
-        states : numbers of the states to draw, by default all
-        kind : "hasse", "ranks" or "auto" (up to six states as Hasse diagrams)
-        ax : where to draw the heat-map or the one state's diagram; by default a new figure
+        ``kind`` is "hasse", "ranks" or "auto" (up to six states as Hasse diagrams); ``ax`` takes
+        the heat-map, or the diagram of one state.
         """
         from lobandits.orders.plot import plot_orders
 
@@ -232,7 +225,7 @@ class LatentOrders(ClosedOrders):
 
 
 def _decode(data: Any, source: str) -> tuple[BoolArray, tuple[str, ...]]:
-    """Return closures and arm names, or name the ``source`` and the field that is wrong."""
+    """Return closures and arm names, or say which field of ``source`` is wrong."""
     if isinstance(data, dict) and data.get("format") == MODEL_FORMAT:
         data, source = data.get("orders"), f"{source}: orders"
     if not isinstance(data, dict):

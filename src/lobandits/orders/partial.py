@@ -27,12 +27,14 @@ if TYPE_CHECKING:
 
 
 class Orders:
-    """Base of values over named arms: ``_fill`` sets fields once; caches live beside them."""
+    """Base of immutable values over named arms, equal where arms and ``_content`` are."""
 
     arms: tuple[str, ...]
+    _content: tuple[NDArray[Any], ...]
 
-    def _fill(self, **fields: Any) -> None:
-        self.__dict__.update(fields)
+    def _fill(self, content: tuple[NDArray[Any], ...], **fields: Any) -> None:
+        """Set all fields, once; caches live beside them."""
+        self.__dict__.update(fields, _content=content)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
         raise AttributeError(f"{type(self).__name__} is immutable: cannot set {name!r}")
@@ -42,13 +44,8 @@ class Orders:
 
     @property
     def n_arms(self) -> int:
-        """The number of arms, k."""
+        """Number of arms, k."""
         return len(self.arms)
-
-    @property
-    def _content(self) -> tuple[NDArray[Any], ...]:
-        """The arrays that make two values over the same arms equal."""
-        raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
@@ -68,11 +65,15 @@ class ClosedOrders(Orders):
 
     precedes: BoolArray
 
+    def _close(self, precedes: BoolArray, arms: tuple[str, ...]) -> None:
+        fixed = read_only(precedes)
+        self._fill((fixed,), arms=arms, precedes=fixed)
+
     @classmethod
     def _of(cls, precedes: BoolArray, arms: tuple[str, ...]) -> Self:
         """Return the orders of closures that are already checked."""
         orders = object.__new__(cls)
-        orders._fill(arms=arms, precedes=read_only(precedes))
+        orders._close(precedes, arms)
         return orders
 
     @cached_property
@@ -91,10 +92,6 @@ class ClosedOrders(Orders):
         """The orders as kernels read them, with a leading axis of one user."""
         return make_tables(self.precedes.reshape(1, -1, self.n_arms, self.n_arms))
 
-    @property
-    def _content(self) -> tuple[NDArray[Any], ...]:
-        return (self.precedes,)
-
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return type(self)._of, (self.precedes, self.arms)
 
@@ -105,8 +102,8 @@ class PartialOrder(ClosedOrders):
     Parameters
     ----------
     precedes : bool (k, k)
-        ``precedes[a, b]`` says that arm a stands above arm b; implied relations may be left out.
-    arms : names of the arms, optional
+        ``precedes[a, b]``: arm a stands above arm b; implied relations may be left out.
+    arms : names, optional
         Unique strings; by default ``"0", "1", ...``.
 
     Examples
@@ -117,14 +114,12 @@ class PartialOrder(ClosedOrders):
     ... )
     >>> print(order)
     drama > comedy > horror; western free
-    >>> order.is_total
-    False
     """
 
     def __init__(self, precedes: ArrayLike, arms: Iterable[str] | None = None) -> None:
         edges = parse_matrix(precedes, ndim=2)
         names = arm_names(len(edges), arms)
-        self._fill(arms=names, precedes=read_only(close(edges, names, "the order")))
+        self._close(close(edges, names, "the order"), names)
 
     @classmethod
     def from_ranking(

@@ -7,12 +7,11 @@ import math
 import textwrap
 import unicodedata
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, one_of
+from lobandits._checks import BoolArray, FloatArray, IntArray, one_of
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import parse_positions
 from lobandits.orders.tables import closure, reduction
@@ -53,7 +52,7 @@ class Layout(NamedTuple):
 def plot_orders(
     orders: "LatentOrders", states: Sequence[int] | None, kind: str, ax: "Axes | None"
 ) -> "Figure":
-    """Draw some states in the way that fits their number, or the way asked for."""
+    """Draw some states in the way asked for, or the one that fits their number."""
     some = range(orders.n_states) if states is None else states
     wanted = "a list of states' numbers"
     rows = parse_positions(some, orders.n_states, "state", wanted, least=1).tolist()
@@ -75,48 +74,41 @@ def plot_hasse(
 ) -> "Figure":
     """Draw one diagram per order, the best arms on top; arms with none above are shaded."""
     layouts = [lay_out(order.precedes, order.arms) for order in orders]
-    axes = _diagram_axes(layouts) if ax is None else [ax]
-    font_size = FONT_SIZE if ax is None else _fitting_font_size(ax, layouts[0])
-    width = max(layout.width for layout in layouts) / 2 + MARGIN
-    height = max(layout.height for layout in layouts) + MARGIN
+    wide = max(layout.width for layout in layouts) + 2 * MARGIN
+    high = max(layout.height for layout in layouts) + 2 * MARGIN
+    axes = _diagram_axes(len(layouts), wide, high) if ax is None else [ax]
+    font_size = FONT_SIZE if ax is None else _fitting_font_size(ax, wide, high)
     for order, layout, title, place in zip(orders, layouts, titles, axes, strict=True):
-        _draw_diagram(place, layout, order.maximal.tolist(), font_size)
-        place.set_xlim(layout.width / 2 - width, layout.width / 2 + width)
-        place.set_ylim(height, -MARGIN)
+        for line in layout.lines:
+            place.plot(*line.T, color="0.55", linewidth=1.1, zorder=1)
+        for label, (x, y), best in zip(layout.labels, layout.places, order.maximal, strict=True):
+            shade = "#cfe3f5" if best else "white"
+            box = {"boxstyle": "round,pad=0.3", "facecolor": shade, "edgecolor": "0.4"}
+            text = place.text(x, y, label, ha="center", va="center", fontsize=font_size, bbox=box)
+            text.set_parse_math(False)
+        place.set_xlim((layout.width - wide) / 2, (layout.width + wide) / 2)
+        place.set_ylim(high - MARGIN, -MARGIN)
         place.set_title(title, fontsize=FONT_SIZE + 1)
         place.set_axis_off()
-    return _figure(axes[0])
+    return figure_of(axes[0])
 
 
-def _diagram_axes(layouts: list[Layout]) -> list["Axes"]:
-    """Return one set of axes per diagram, in a figure just large enough for all."""
+def _diagram_axes(count: int, wide: float, high: float) -> list["Axes"]:
+    """Return axes for each diagram, in a figure just large enough for all."""
     from matplotlib.figure import Figure
 
-    width = max(max(layout.width for layout in layouts) + 2 * MARGIN, 8.0) * EM
-    height = (max(layout.height for layout in layouts) + 2 * MARGIN) * EM
-    columns = min(max(int(PAGE_WIDTH / width), 1), len(layouts))
-    rows = math.ceil(len(layouts) / columns)
-    size = (columns * (width + EM), rows * (height + 3 * EM))
+    width = max(wide, 8.0) * EM
+    columns = min(max(int(PAGE_WIDTH / width), 1), count)
+    rows = math.ceil(count / columns)
+    size = (columns * (width + EM), rows * (high + 3) * EM)
     figure = Figure(figsize=size, layout="constrained")
-    return [figure.add_subplot(rows, columns, i + 1) for i in range(len(layouts))]
+    return [figure.add_subplot(rows, columns, i + 1) for i in range(count)]
 
 
-def _fitting_font_size(ax: "Axes", layout: Layout) -> float:
-    """Return the font size with which a diagram fits into the axes that the caller gave."""
+def _fitting_font_size(ax: "Axes", wide: float, high: float) -> float:
+    """Return the font size with which a diagram fits into the caller's axes."""
     box = ax.get_window_extent()
-    wide = box.width / (layout.width + 2 * MARGIN)
-    high = box.height / (layout.height + 2 * MARGIN)
-    return min(FONT_SIZE, min(wide, high) * 72 / _figure(ax).dpi)
-
-
-def _draw_diagram(ax: "Axes", layout: Layout, maximal: list[bool], font_size: float) -> None:
-    for line in layout.lines:
-        ax.plot(line[:, 0], line[:, 1], color="0.55", linewidth=1.1, zorder=1)
-    for label, (x, y), best in zip(layout.labels, layout.places, maximal, strict=True):
-        shade = "#cfe3f5" if best else "white"
-        box = {"boxstyle": "round,pad=0.3", "facecolor": shade, "edgecolor": "0.4"}
-        text = ax.text(x, y, label, ha="center", va="center", fontsize=font_size, bbox=box)
-        text.set_parse_math(False)
+    return min(FONT_SIZE, min(box.width / wide, box.height / high) * 72 / figure_of(ax).dpi)
 
 
 def lay_out(above: BoolArray, arms: tuple[str, ...]) -> Layout:
@@ -126,27 +118,21 @@ def lay_out(above: BoolArray, arms: tuple[str, ...]) -> Layout:
     widths = np.array([label_width(label) for label in labels])
     places = np.zeros((len(arms), 2))
     lines: list[FloatArray] = []
-    free, *parts = _parts(direct)
     left = 0.0
-    for part in parts:
-        spots, part_lines = _place(direct[np.ix_(part, part)], widths[part].tolist())
+    for part in _parts(direct):
+        links = direct[np.ix_(part, part)]
+        free = not links.any()  # such arms stand in a column, like a chain without lines
+        spots, routes = _place(np.eye(len(part), k=1) > 0 if free else links, widths[part])
         shift = np.array([left - (spots[:, 0] - widths[part] / 2).min(), 0.0])
         places[part] = spots + shift
-        lines += [line + shift for line in part_lines]
+        lines += [] if free else [route + shift for route in routes]
         left = (places[part, 0] + widths[part] / 2).max() + GAP
-    rows = max(places[:, 1].max() + 1, math.ceil(math.sqrt(len(free))))
-    for i in range(0, len(free), int(rows)):
-        column = free[i : i + int(rows)]
-        places[column, 0] = left + widths[column].max() / 2
-        places[column, 1] = np.arange(len(column))
-        left += widths[column].max() + GAP
     tall = max(label.count("\n") + 1 for label in labels) * LINE
     slant = max((np.abs(np.diff(line[:, 0])).max() for line in lines), default=0.0)
     step = tall + LAYER_GAP + min(SLANT * slant, MOST_SLANT)
-    height = places[:, 1].max() * step + tall
     places[:, 1] = places[:, 1] * step + tall / 2
     drawn = [_drawn(line, tall, step) for line in lines]
-    return Layout(labels, places, drawn, left - GAP, height)
+    return Layout(labels, places, drawn, left - GAP, places[:, 1].max() + tall / 2)
 
 
 def _drawn(route: FloatArray, tall: float, step: float) -> FloatArray:
@@ -174,78 +160,69 @@ def _letter_width(letter: str) -> float:
 
 
 def _parts(direct: BoolArray) -> list[list[int]]:
-    """Return the free arms, then the arms of each connected part by its first arm."""
+    """Return the arms of each connected part by its first arm, then free arms by columns."""
     near = closure(direct | direct.T | np.eye(len(direct), dtype=np.bool_))
     first = near.argmax(axis=1)
     groups = [np.flatnonzero(first == arm).tolist() for arm in np.unique(first)]
     free = [group[0] for group in groups if len(group) == 1]
-    return [free, *(group for group in groups if len(group) > 1)]
+    rows = math.ceil(math.sqrt(len(direct)))
+    columns = [free[i : i + rows] for i in range(0, len(free), rows)]
+    return [group for group in groups if len(group) > 1] + columns
 
 
-def _place(direct: BoolArray, widths: list[float]) -> tuple[FloatArray, list[FloatArray]]:
+def _place(direct: BoolArray, widths: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
     """Place one connected part: (x, layer) of each arm, and a line for each direct relation.
 
     A relation that passes layers gets a bend in each of them, which takes up room as an arm
     does: so no line runs through a label.
     """
-    depth = np.zeros(len(direct), dtype=np.int64)  # the longest path down to each arm
-    for _ in range(len(direct)):
+    k = len(direct)
+    depth = np.zeros(k, dtype=np.int64)  # the longest path down to each arm
+    for _ in range(k):
         depth = (direct * (depth[:, None] + 1)).max(axis=0)
     layer_of: list[int] = depth.tolist()
     routes = []
     for a, b in np.argwhere(direct).tolist():
         bends = range(layer_of[a] + 1, layer_of[b])
-        routes.append([a, *range(len(widths), len(widths) + len(bends)), b])
+        routes.append([a, *range(len(layer_of), len(layer_of) + len(bends)), b])
         layer_of += bends
-        widths += [0.0] * len(bends)
-    x = _sweep(layer_of, routes, widths)
-    spots = np.column_stack([x, layer_of])
-    return spots[: len(direct)], [spots[route] for route in routes]
-
-
-def _sweep(layer_of: list[int], routes: list[list[int]], widths: list[float]) -> list[float]:
-    """Return the x of arms and bends: each layer in turn moves towards its neighbours."""
-    uppers: list[list[int]] = [[] for _ in widths]
-    lowers: list[list[int]] = [[] for _ in widths]
+    down = np.zeros((len(layer_of), len(layer_of)))
     for route in routes:
-        for upper, lower in pairwise(route):
-            lowers[upper].append(lower)
-            uppers[lower].append(upper)
-    layers = [[v for v, depth in enumerate(layer_of) if depth == d] for d in sorted({*layer_of})]
-    x = [float(v) for v in range(len(widths))]
-    for sweep in range(SWEEPS):
-        near = lowers if sweep % 2 else uppers
-        for layer in layers[::-1] if sweep % 2 else layers:
-            wanted = {
-                v: sum(x[n] for n in near[v]) / len(near[v]) if near[v] else x[v] for v in layer
-            }
-            layer.sort(key=wanted.__getitem__)
-            for v, place in zip(layer, _spread(layer, wanted, widths), strict=True):
-                x[v] = place
-    return x
+        down[route[:-1], route[1:]] = 1.0
+    x = _sweep(np.array(layer_of), down, np.pad(widths, (0, len(layer_of) - k)))
+    spots = np.column_stack([x, layer_of])
+    return spots[:k], [spots[route] for route in routes]
 
 
-def _spread(layer: list[int], wanted: dict[int, float], widths: list[float]) -> list[float]:
-    """Return places near the wanted ones, far enough apart.
+def _sweep(layer_of: IntArray, down: FloatArray, widths: FloatArray) -> FloatArray:
+    """Return the x of arms and bends: each layer in turn moves towards its neighbours.
 
     Pushing to the right and pushing to the left both keep the distances; so does their mean.
     """
-    steps = [(widths[v] + widths[w]) / 2 + GAP for v, w in pairwise(layer)]
-    right = [wanted[v] for v in layer]
-    left = list(right)
-    for i, step in enumerate(steps):
-        right[i + 1] = max(right[i + 1], right[i] + step)
-    for i, step in reversed(list(enumerate(steps))):
-        left[i] = min(left[i], left[i + 1] - step)
-    return [(a + b) / 2 for a, b in zip(left, right, strict=True)]
+    x = np.arange(len(widths), dtype=np.float64)
+    layers = range(layer_of.max() + 1)
+    for sweep in range(SWEEPS):
+        near = down if sweep % 2 else down.T
+        for depth in layers[::-1] if sweep % 2 else layers:
+            layer = np.flatnonzero(layer_of == depth)
+            count = near[layer].sum(axis=1)
+            wanted = np.where(count > 0, near[layer] @ x / np.maximum(count, 1), x[layer])
+            order = wanted.argsort(kind="stable")
+            layer = layer[order]
+            apart = (widths[layer] + GAP).cumsum() - widths[layer] / 2
+            slack = wanted[order] - apart
+            right = np.maximum.accumulate(slack)
+            left = np.minimum.accumulate(slack[::-1])[::-1]
+            x[layer] = apart + (left + right) / 2
+    return x
 
 
 def plot_ranks(
     orders: "LatentOrders", states: Sequence[int], ax: "Axes | None", beside: Sequence["Axes"] = ()
 ) -> "Figure":
-    """Draw each arm's rank in each state: one plus the number of arms above it.
+    """Draw each arm's rank in each state, one plus the number of arms above it.
 
-    Axes ``beside`` the heat-map stand between it and the scale of colours.
+    Axes ``beside`` it stand between the heat-map and its scale of colours.
     """
     import matplotlib as mpl
 
@@ -255,14 +232,14 @@ def plot_ranks(
     ax = _rank_axes(orders, len(states)) if ax is None else ax
     colours = mpl.colormaps["viridis_r"].resampled(max(k, 2))
     image = ax.imshow(ranks, cmap=colours, vmin=0.5, vmax=max(k, 2) + 0.5, aspect="auto")
-    bar = _figure(ax).colorbar(image, ax=[ax, *beside], label="rank (1 is best)")
+    bar = figure_of(ax).colorbar(image, ax=[ax, *beside], label="rank (1 is best)")
     bar.set_ticks([rank + 1 for rank in _spaced(k, most=10)])
     bar.ax.invert_yaxis()
     _label_axes(ax, orders.arms, states)
     for (s, a), rank in np.ndenumerate(ranks) if numbered else ():
         colour = "white" if rank > 0.45 * k else "black"
         ax.text(a, s, str(rank), ha="center", va="center", fontsize=FONT_SIZE - 2, color=colour)
-    return _figure(ax)
+    return figure_of(ax)
 
 
 def _rank_axes(orders: "LatentOrders", n_states: int) -> "Axes":
@@ -278,22 +255,25 @@ def _label_axes(ax: "Axes", arms: Sequence[str], states: Sequence[int]) -> None:
     columns, rows = _spaced(len(arms), most=60), _spaced(len(states), most=30)
     names = [arms[a] if len(arms[a]) <= 30 else arms[a][:29] + "…" for a in columns]
     upright = max(map(len, names)) <= 3
-    ax.set_xticks(columns, names, rotation=0 if upright else 90, fontsize=FONT_SIZE)
-    for label in ax.get_xticklabels():
-        label.set_parse_math(False)
+    turn = 0 if upright else 90
+    ax.set_xticks(columns, names, rotation=turn, fontsize=FONT_SIZE, parse_math=False)
     ax.set_yticks(rows, [str(states[s]) for s in rows], fontsize=FONT_SIZE)
     ax.set_xlabel("arm")
     ax.set_ylabel("state")
 
 
 def _spaced(count: int, most: int) -> range:
-    """Return at most about ``most`` evenly spaced numbers from 0 to ``count - 1``."""
-    steps = (step * 10**power for power in range(10) for step in (1, 2, 5))
-    return range(0, count, next(step for step in steps if step * most >= count))
+    """Return at most ``most`` evenly spaced numbers from 0 on, below ``count``."""
+    return range(0, count, math.ceil(count / most))
 
 
-def _figure(ax: "Axes") -> "Figure":
+def figure_of(ax: "Axes") -> "Figure":
     """Return the whole figure that the axes belong to."""
-    figure = ax.figure.figure
+    figure = ax.get_figure(root=True)
     assert figure is not None
     return figure
+
+
+def plain(name: str) -> str:
+    """Return a name that matplotlib does not read as a formula."""
+    return name.replace("$", r"\$")

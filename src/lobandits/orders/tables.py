@@ -26,8 +26,7 @@ class OrderTables(NamedTuple):
     Attributes
     ----------
     sequence : uint32 (u, m, k)
-        A linear extension, best arm first: a total order's ranking, or chain after chain, by the
-        number of their best arms.
+        A linear extension, best arm first: a ranking, or chain after chain by their best arms.
     linked : bool (u, m, k)
         By position: the links of `TOTAL` and `CHAINS`, all False for other kinds.
     parent : int32 (u, m, k)
@@ -35,7 +34,7 @@ class OrderTables(NamedTuple):
     kind : int8 (u, m)
         `TOTAL`, `CHAINS`, `FOREST` or `DAG`.
     above : bool (u, m, k, k)
-        The transitive closure if any state is a `DAG`; else of shape (u, 0, 0, 0).
+        The transitive closure if any state is a `DAG`; else (u, 0, 0, 0).
     maximal : bool (u, m, k)
         By arm: no arm is above it.
     """
@@ -48,7 +47,7 @@ class OrderTables(NamedTuple):
     maximal: BoolArray
 
     def frozen(self) -> "OrderTables":
-        """Return the tables read-only, without closures where no state is a `DAG`."""
+        """Return the tables read-only, without closures that nobody needs."""
         above = self.above if (self.kind == DAG).any() else np.empty((len(self.kind), 0, 0, 0), "?")
         return OrderTables._make(map(read_only, self._replace(above=above)))
 
@@ -70,10 +69,7 @@ def closure(edges: BoolArray) -> BoolArray:
 
 def reduction(above: BoolArray) -> BoolArray:
     """Return the edges of a closure that no longer path implies: a directly above b."""
-    implied = np.zeros_like(above)
-    for i in range(above.shape[-1]):
-        implied |= above[..., :, i, None] & above[..., None, i, :]
-    direct: BoolArray = above & ~implied
+    direct: BoolArray = above & ~(above @ above)
     return direct
 
 
@@ -103,10 +99,7 @@ def _shortest_cycle_through(edges: BoolArray, start: int) -> list[int]:
 
 
 def paths(above: BoolArray) -> list[list[int]]:
-    """Return downward paths, best arm first, that use every direct relation exactly once.
-
-    A chain is one path; arms without relations are in none.
-    """
+    """Return downward paths, best arm first, that use every direct relation exactly once."""
     below = [np.flatnonzero(row).tolist() for row in reduction(above)]
     found = []
     for start in np.argsort(above.sum(axis=0), kind="stable").tolist():
@@ -142,10 +135,7 @@ def make_tables(above: BoolArray) -> OrderTables:
 
 
 def keep_links(noise: FloatArray, q: float) -> BoolArray:
-    """Return ``linked`` (..., k) with a random ceil(q (k - 1)) links of each total order.
-
-    Kept are the links with the least ``noise`` (..., k - 1), uniform and independent.
-    """
+    """Return ``linked`` (..., k) with ceil(q (k - 1)) links: the least ``noise`` (..., k - 1)."""
     links = noise.shape[-1]
     count = math.ceil(round(fraction("q", q) * links, 9))
     linked = np.zeros((*noise.shape[:-1], links + 1), dtype=np.bool_)
@@ -195,8 +185,8 @@ def _sorted_by_head(
 ) -> tuple[NDArray[np.uint32], BoolArray]:
     """Put the chains in the order of their best arms, so that equal orders have equal tables.
 
-    One whole number per position holds, from its highest digit to its lowest, the chain's best
-    arm, the position, the arm and the link; sorting these sorts all four.
+    The digits of one whole number per position, highest first, are the chain's best arm, the
+    position, the arm and the link: sorting it sorts all four.
     """
     k = sequence.shape[-1]
     head = sequence.astype(np.uint32 if 2 * k**3 < 2**32 else np.uint64)

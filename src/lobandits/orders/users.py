@@ -42,14 +42,12 @@ class UserOrders(Orders):
     linked : bool (n, m, k), optional
         ``linked[u, s, j]``: ``sequence[u, s, j]`` is directly below ``sequence[u, s, j - 1]``;
         False for j = 0. By default all other arms are linked: total orders.
-    arms : names of the arms, optional
-        Unique strings; by default ``"0", "1", ...``.
+    arms : names, optional
+        As in `PartialOrder`.
 
     Examples
     --------
     >>> orders = UserOrders([[[2, 0, 1], [0, 1, 2]], [[1, 0, 2], [2, 1, 0]]])
-    >>> orders
-    UserOrders(2 users, 2 states, 3 arms, total)
     >>> print(orders[1])
     state 0: 1 > 0 > 2
     state 1: 2 > 1 > 0
@@ -65,7 +63,7 @@ class UserOrders(Orders):
     ) -> None:
         checked = _check_sequence(sequence)
         names = arm_names(checked.shape[-1], arms)
-        self._fill(arms=names, tables=chain_tables(checked, _check_linked(linked, checked.shape)))
+        self._hold(chain_tables(checked, _check_linked(linked, checked.shape)), names)
 
     @classmethod
     def from_rankings(cls, rankings: ArrayLike, arms: Iterable[str] | None = None) -> "UserOrders":
@@ -92,17 +90,20 @@ class UserOrders(Orders):
     def _of(cls, tables: OrderTables, arms: tuple[str, ...]) -> "UserOrders":
         """Return the orders of checked tables; pickled ones come back writable."""
         orders = object.__new__(cls)
-        orders._fill(arms=arms, tables=tables.frozen())
+        orders._hold(tables.frozen(), arms)
         return orders
+
+    def _hold(self, tables: OrderTables, arms: tuple[str, ...]) -> None:
+        self._fill((tables.parent, tables.above), arms=arms, tables=tables)
 
     @property
     def n_users(self) -> int:
-        """The number of users, n."""
+        """Number of users, n."""
         return len(self.tables.sequence)
 
     @property
     def n_states(self) -> int:
-        """The number of states of each user, m."""
+        """Number of states of each user, m."""
         return int(self.tables.sequence.shape[1])
 
     @cached_property
@@ -126,23 +127,20 @@ class UserOrders(Orders):
         return read_only(_closures(self.tables))
 
     def take(self, users: ArrayLike | slice) -> "UserOrders":
-        """Return the orders of some users, given by numbers (repeated ones too) or a slice."""
+        """Return the orders of some users, by numbers (repeated ones too) or a slice."""
         if not isinstance(users, slice):
             wanted = "a list of whole numbers or a slice"
             users = parse_positions(users, self.n_users, "user", wanted)
         return UserOrders._of(self.tables.take(users), self.arms)
 
     def only(self, arms: Iterable[Arm]) -> "UserOrders":
-        """Return the orders that every user's states induce on some arms, in the order given."""
+        """Return the orders induced on some arms, as `LatentOrders.only`."""
         some = arm_indices(self.arms, arms)
         names = tuple(self.arms[a] for a in some)
         return UserOrders._of(make_tables(self.precedes[:, :, some][..., some]), names)
 
     def reveal(self, q: float, rng: np.random.Generator | int) -> "UserOrders":
-        """Keep a random ceil(q (k - 1)) of each total order's consecutive relations.
-
-        Draws as `LatentOrders.reveal` does for one user after the other.
-        """
+        """Draw as `LatentOrders.reveal` does, for one user after the other."""
         if not self.is_total:
             u, s = np.argwhere(~self.tables.linked[..., 1:].all(axis=-1))[0].tolist()
             raise LobInputError(
@@ -160,10 +158,6 @@ class UserOrders(Orders):
 
     def __iter__(self) -> Iterator[LatentOrders]:
         return (self[u] for u in range(self.n_users))
-
-    @property
-    def _content(self) -> tuple[NDArray[Any], ...]:
-        return self.tables.parent, self.tables.above
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return UserOrders._of, (self.tables, self.arms)

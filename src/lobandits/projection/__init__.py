@@ -1,18 +1,9 @@
-"""Exact projections of means on the cones of orders (weighted isotonic regression).
-
-The public functions check and explain here; ``kernels`` computes.
-"""
+"""Exact projections of means on the cones of orders (weighted isotonic regression)."""
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import (
-    FloatArray,
-    IntArray,
-    finite_array,
-    not_negative,
-    number_array,
-)
+from lobandits._checks import FloatArray, IntArray, finite_array, not_negative, number_array
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, PartialOrder, UserOrders
 from lobandits.orders.arms import arm_index
@@ -39,23 +30,20 @@ def project(
     Parameters
     ----------
     values
-        The means y, of shape (..., n_arms), up to 1e50 in size: every leading axis is a batch.
+        The means y (..., n_arms), up to 1e50 in size: every leading axis is a batch.
     weights
         The weights w (for bandits: plays), which broadcast to the shape of ``values``. An arm of
-        weight 0 (never played) costs nothing, binds the others only through the order's closure,
-        and its fit is its value cut to what the order allows. Others lie in 1e-50 ... 1e50.
-    order
-        The order to keep.
-    top
-        An arm (index or name) to put above all others; it must be maximal in ``order``.
+        weight 0 (never played) costs nothing, and its fit is its value cut to what the order
+        allows. Others lie in 1e-50 ... 1e50.
+    order, top
+        The order to keep; an arm, maximal in it, to put above all others.
     min_gap
         For a total order, the least difference between neighbours.
 
     Examples
     --------
-    >>> import lobandits as lob
-    >>> order = lob.PartialOrder.from_ranking([0, 1, 2])
-    >>> lob.project([1.0, 3.0, 0.0], [1.0, 1.0, 1.0], order)
+    >>> order = PartialOrder.from_ranking([0, 1, 2])
+    >>> project([1.0, 3.0, 0.0], [1.0, 1.0, 1.0], order)
     array([2., 2., 0.])
     """
     if not isinstance(order, PartialOrder):
@@ -95,9 +83,8 @@ def projection_losses(
 
     Examples
     --------
-    >>> import lobandits as lob
-    >>> orders = lob.LatentOrders.from_rankings([[0, 1], [1, 0]])
-    >>> lob.projection_losses([1.0, 3.0], [1.0, 1.0], orders)
+    >>> orders = LatentOrders.from_rankings([[0, 1], [1, 0]])
+    >>> projection_losses([1.0, 3.0], [1.0, 1.0], orders)
     array([[ 2., inf],
            [inf,  0.]])
     """
@@ -123,10 +110,7 @@ def project_each(
     states: IntArray | int,
     tops: IntArray | int,
 ) -> tuple[FloatArray, FloatArray]:
-    """Project row i on H of ``states[i]`` with ``tops[i]`` on top (-1: any); fits and losses.
-
-    For callers that have checked their input: rows are (n, n_arms), tops maximal in the state.
-    """
+    """Project row i on H of ``states[i]`` with ``tops[i]`` on top (-1: any): fits and losses."""
     y, w = _own(values), _own(weights)
     fits, losses = np.empty_like(y), np.empty(len(y))
     state_of, top_of = (np.array(np.broadcast_to(n, len(y)), np.int64) for n in (states, tops))
@@ -136,7 +120,7 @@ def project_each(
 
 
 def _checked(values: ArrayLike, weights: ArrayLike, n_arms: int) -> tuple[FloatArray, FloatArray]:
-    """Return values and weights as writable C arrays of one shape (..., n_arms)."""
+    """Return values and weights as writable C arrays of one shape."""
     y = number_array("values", values)
     w = number_array("weights", weights)
     if y.ndim == 0 or y.shape[-1] != n_arms:
@@ -153,7 +137,6 @@ def _checked(values: ArrayLike, weights: ArrayLike, n_arms: int) -> tuple[FloatA
 
 
 def _explain(values: FloatArray, weights: FloatArray) -> None:
-    """Raise the error for what is not ordinary."""
     finite_array("values", values)
     finite_array("weights", weights)
     tiny = (weights > 0) & (weights < 1 / LARGEST)

@@ -31,9 +31,9 @@ def pool_chain(
 ) -> tuple[int, float]:
     """Pool adjacent violators from the lowest arm up; return the number of blocks and the loss.
 
-    Invariant: the blocks on the stack rise in value, and so does the block in hand above them.
-    That block is not stored, and means are compared without a division: both would hold up the
-    next comparison, which the processor can seldom foresee. O(k).
+    Invariant: blocks rise in value, on the stack and to the one in hand. That one is not stored,
+    and means are compared without a division: both would hold up the next comparison, which the
+    processor can seldom foresee. O(k).
     """
     n = 0
     loss = total = weight = 0.0
@@ -64,7 +64,7 @@ def pool_chain(
 
 @lean
 def push(n: int, total: float, weight: float, start: int, s: Scratch) -> None:
-    """Put a block on the stack; ``start`` is the position of its uppermost arm."""
+    """Put a block on the stack; its uppermost arm stands at ``start``."""
     s[n].total = total
     s[n].weight = weight
     s[n].position = start
@@ -74,10 +74,9 @@ def push(n: int, total: float, weight: float, start: int, s: Scratch) -> None:
 def fill_chain(
     values: FloatArray, weights: FloatArray, sequence: IntArray, n: int, fit: FloatArray, s: Scratch
 ) -> None:
-    """Write the means of the blocks; an arm that stands alone keeps its own to the last bit.
+    """Write the means of the blocks; an arm alone keeps its own bits.
 
-    Blocks rise in value also after rounding. Arms of weight zero get the value of a neighbour.
-    Invariant of the last loop: b is the block at position j.
+    Blocks rise in value also after rounding. Invariant of the last loop: b is the block at j.
     """
     highest = -np.inf
     for b in range(n):
@@ -94,7 +93,7 @@ def fill_chain(
 
 @lean
 def ordinary(values: FloatArray, weights: FloatArray, largest: float) -> bool:
-    """Tell whether all values are finite and all weights zero or positive, in sizes we can take."""
+    """Tell whether all values are finite, all weights zero or positive, and none too large."""
     fine = True
     for i in range(values.shape[0]):
         w = weights[i]
@@ -124,9 +123,9 @@ def fit_one(
     s: Scratch,
     flow: FloatArray,
 ) -> float:
-    """Project one vector on one state's cone (and ``top`` above all, unless -1); return the loss.
+    """Project on one state's cone (and ``top`` above all, unless -1); return the loss.
 
-    Only the values of the arms with weight matter in ``fit``.
+    In ``fit`` only arms with weight matter.
     """
     if t.kind[u, state] == DAG:
         return split_dag(values, weights, t.above[u, state], top, fit, s, flow)
@@ -167,9 +166,8 @@ def place_unplayed(
 ) -> None:
     """Give each arm of weight zero the value nearest its own that keeps the order.
 
-    Weighted arms are cut by what rounding puts them above their betters. First comes the
-    highest weighted fit below each arm; then, from the top down, each arm gets at least that and
-    at most the lowest fit above.
+    First comes the highest weighted fit below each arm; then, from the top down, each gets at
+    least that and at most the lowest fit above. Rounding of weighted arms is cut too.
     """
     k = values.shape[0]
     dag = t.kind[u, state] == DAG
@@ -238,7 +236,7 @@ def losses_rows(
 ) -> None:
     """Fill ``out[i, s, a]``: the loss of row i's best fit in state s with arm a on top.
 
-    ``out`` comes filled with infinity; only the arms that can be on top are written.
+    Only arms that can be on top are written.
     """
     m, k = t.maximal.shape[1:]
     for i in range(values.shape[0]):

@@ -17,8 +17,8 @@ def split_dag(
 ) -> float:
     """Project on any order; write the values of the weighted arms, return the loss.
 
-    Invariant: every segment on the stack is a union of blocks of the solution, and segments
-    stand above each other as their means do. One minimum cut per block and per split.
+    Invariant: every segment on the stack is a union of the solution's blocks, above others as its
+    mean is. One minimum cut per block and per split.
     """
     n = 0
     for arm in range(values.shape[0]):
@@ -55,9 +55,9 @@ def split_dag(
 def centre(
     values: FloatArray, weights: FloatArray, lo: int, hi: int, s: Scratch
 ) -> tuple[float, float]:
-    """Write the offsets of a segment's values from that of its heaviest arm.
+    """Write a segment's offsets from its heaviest arm's value; return that, and their mean.
 
-    Return that value and the mean of the offsets: no large numbers that cancel are added.
+    So no large numbers that cancel are added.
     """
     heaviest = s[lo].member
     for i in range(lo + 1, hi):
@@ -116,10 +116,7 @@ def upper_set(
 
 @lean
 def augment(above: BoolArray, top: int, lo: int, n: int, s: Scratch, flow: FloatArray) -> bool:
-    """Search breadth first from the excess left over; cancel along the first path to a deficit.
-
-    Afterwards ``source`` tells where each member was reached from, -1 if it was not.
-    """
+    """Search breadth first from the excess left over; cancel along the first path to a deficit."""
     tail = 0
     for i in range(n):
         s[i].source = -1
@@ -148,7 +145,7 @@ def augment(above: BoolArray, top: int, lo: int, n: int, s: Scratch, flow: Float
 
 @lean
 def cancel(end: int, s: Scratch, flow: FloatArray) -> None:
-    """Cancel as much as fits along the path found, from its source to the deficit ``end``."""
+    """Cancel as much as fits along the path found, which ends in the deficit ``end``."""
     move = -s[end].excess
     i = s[end].source
     while s[i].source != i:
@@ -171,7 +168,7 @@ def cancel(end: int, s: Scratch, flow: FloatArray) -> None:
 def regroup(weights: FloatArray, above: BoolArray, top: int, lo: int, n: int, s: Scratch) -> int:
     """Move the reached members, and all above them, to the front; return how many.
 
-    0 unless that parts the means: so rounding in the flow can do no harm.
+    0 unless that parts the means: rounding in the flow does no harm.
     """
     size = 0
     upper_sum = upper_mass = lower_sum = lower_mass = 0.0

@@ -58,10 +58,9 @@ def make_scratch(k: int) -> tuple[Scratch, FloatArray]:
 def absorb_below(
     total: float, weight: float, loss: float, first: int, n: int, s: Scratch
 ) -> tuple[int, float, float, float]:
-    """Let a block on a chain absorb those of the blocks below it, up to ``first``, that exceed it.
+    """Let a block on a chain absorb the blocks below it, up to ``first``, that exceed it.
 
     Return the lowest block absorbed, the sum of w y and the weight of all, and the loss so far.
-    Means are compared without a division, which would hold up the next comparison.
     """
     while n > first:
         below = s[n - 1]
@@ -82,8 +81,7 @@ def pool_chains(
 ) -> tuple[int, int]:
     """Pool adjacent violators on disjoint chains; return how many blocks and how many chains.
 
-    Invariant: going up the current chain, the blocks so far rise in value. A block that is one arm
-    keeps its value to the last bit. O(k).
+    Invariant: going up a chain, blocks rise in value; an arm alone keeps its own bits. O(k).
     """
     n = first = trees = 0
     loss = 0.0
@@ -144,8 +142,8 @@ def pool_forest(
 ) -> tuple[int, int]:
     """Pool a forest from the leaves up; return how many blocks and how many trees.
 
-    Invariant: under every arm done, no block is higher than the block it hangs from. An arm
-    absorbs the highest block under it while that one is higher. O(k^2) at worst.
+    Invariant: under every arm done, no block is higher than the one it hangs from. An arm absorbs
+    the highest block under it while that one is higher. O(k^2) at worst.
     """
     k = sequence.shape[0]
     trees = number_trees(sequence, parent, s)
@@ -230,8 +228,8 @@ def raise_top(
 ) -> tuple[float, float]:
     """Put the root ``top`` above everything: return its value and the loss of all trees.
 
-    Alone, it absorbs the blocks under it and those of the other trees that are higher, highest
-    first; what remains lies below, so the new fit is the blocks' values cut at its value.
+    It absorbs the blocks under it and those of other trees that are higher, highest first; the new
+    fit is the blocks' values cut at its value.
     """
     loss = 0.0
     for i in range(trees):
@@ -257,8 +255,7 @@ def fill_chains(
 ) -> None:
     """Write the values of the blocks, cut at ``cap``, to the weighted arms of chains.
 
-    Invariant: the blocks done, from below, fill the sequence from position ``end`` on. Arms of
-    weight zero inside a block get its value too.
+    Invariant: the blocks done, from below, fill the sequence from position ``end`` on.
     """
     end = sequence.shape[0]
     for b in range(n):

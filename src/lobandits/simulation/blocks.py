@@ -1,10 +1,10 @@
 r"""What a block of eight users draws, earns and adds up to.
 
-A block has one generator per stream, and draws its rounds one after the other: every random number
-is a function of (seed, stream, user, round). A reward is made of one standard normal number z:
+A block has one generator per stream, and draws round after round: every random number is a
+function of (seed, stream, user, round). A reward is made of one standard normal number z:
 
 * gaussian:  :math:`r = \mu + \sigma z`
-* clipped:   :math:`r = \min(\max(x + \sigma z, l), h)`, like a rating on a bounded scale
+* clipped:   :math:`r = \min(\max(x + \sigma z, l), h)`, like a rating
 * bernoulli: :math:`r = 1[z < \Phi^{-1}(\mu)]`, one with probability :math:`\mu`
 
 All are sub-Gaussian: with parameter sigma (clipping is a contraction), Bernoulli with 1/2.
@@ -24,21 +24,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lobandits._checks import FloatArray, IntArray, one_of, real
+from lobandits._checks import FloatArray, IntArray, ends, one_of
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
 
 BLOCK = 8
 KINDS = ("gaussian", "clipped", "bernoulli")
 Bounds = tuple[float, float]
-BATCH = 32
-"""Rounds that are simulated, or summed up, at a time."""
+BATCH = 32  # rounds that are simulated, or summed up, at a time
 ROWS = ("mean", "squares", "cumulative_mean", "cumulative_squares")
-"""Of instantaneous and of cumulative regret, mean and squared deviations."""
 
 
 class Stream(IntEnum):
-    """What a generator is for; streams of one seed are independent."""
+    """What a generator is for."""
 
     PROBLEMS = 0
     REWARDS = 1
@@ -57,10 +55,7 @@ def blocks_of(first: int, n: int) -> range:
 
 
 class Noise:
-    """The numbers of consecutive rounds, for ``n`` users from ``first`` on, which begins a block.
-
-    ``draw(rng, shape)`` is like :meth:`lobandits.policies.Policy.draw`.
-    """
+    """The numbers of consecutive rounds, for ``n`` users from a block's ``first`` on."""
 
     def __init__(
         self,
@@ -75,7 +70,7 @@ class Noise:
         self._generators = [block_generator(seed, stream, b) for b in blocks_of(first, n)]
 
     def rounds(self, n_rounds: int) -> NDArray[Any]:
-        """Return the next rounds' numbers, of shape (n_rounds, n, ...)."""
+        """Return the next rounds' numbers (n_rounds, n, ...)."""
         shape = n_rounds, BLOCK
         numbers = np.concatenate([self._draw(rng, shape) for rng in self._generators], axis=1)
         if numbers.shape[:2] != (n_rounds, BLOCK * len(self._generators)):
@@ -112,7 +107,7 @@ def expected_rewards(
 
 
 def noise_location(kind: str, means: FloatArray, location: FloatArray | None) -> FloatArray:
-    """Return the array that :func:`pay` compares with, or adds to, its noise."""
+    """Return what `pay` compares with, or adds to, its noise."""
     if kind == "bernoulli":
         from scipy.special import ndtri
 
@@ -124,11 +119,7 @@ def checked_bounds(bounds: Bounds | None) -> Bounds:
     """Return (lowest, highest) as floats."""
     if bounds is None:
         raise LobInputError("clipped rewards need bounds=(lowest, highest)")
-    try:
-        lowest, highest = bounds
-    except (TypeError, ValueError):
-        raise LobInputError(f"bounds must be (lowest, highest), got {bounds!r}") from None
-    lowest, highest = real("bounds[0]", lowest), real("bounds[1]", highest)
+    lowest, highest = ends("bounds", bounds)
     if lowest >= highest:
         raise LobInputError(f"bounds must increase, got {bounds!r}")
     return lowest, highest
@@ -186,7 +177,7 @@ class Moments:
 
     @classmethod
     def of(cls, regret: FloatArray) -> "Moments":
-        """Return the moments of regret of shape (n_users, horizon)."""
+        """Return the moments of regret (n_users, horizon)."""
         n_users, horizon = regret.shape
         totals, blocks = np.zeros(n_users), empty_blocks(n_users, horizon)
         for start in range(0, horizon, BATCH):
@@ -203,7 +194,7 @@ class Moments:
         self.count = int(join_blocks(self.count, self.table, sizes, blocks))
 
     def curve(self, cumulative: bool) -> Curve:
-        """Return the mean at every round with its standard error; nan for a single user."""
+        """Return the mean at every round; the error of a single user is nan."""
         mean, squares = self.table[2:] if cumulative else self.table[:2]
         if self.count < 2:
             return Curve(mean, np.full_like(mean, np.nan))
@@ -211,7 +202,7 @@ class Moments:
 
 
 def empty_blocks(n_users: int, horizon: int) -> FloatArray:
-    """Return room for the moments of each block, (n_blocks, 4, horizon)."""
+    """Return room for the moments of each block: (n_blocks, 4, horizon)."""
     return np.zeros((-(-n_users // BLOCK), len(ROWS), horizon))
 
 
@@ -219,9 +210,9 @@ def empty_blocks(n_users: int, horizon: int) -> FloatArray:
 def sum_up_blocks(
     regret: FloatArray, totals: FloatArray, blocks: FloatArray, start: int, size: int
 ) -> None:
-    """Write the moments of the rounds from ``start``; ``totals`` has each user's regret so far.
+    """Write the moments of rounds from ``start``; ``totals`` has each user's regret so far.
 
-    ``regret`` has shape (rounds, n_users). Cost: O(rounds * n_users).
+    ``regret`` is (rounds, n_users). Cost: O(rounds * n_users).
     """
     rounds, n_users = regret.shape
     for t in range(rounds):

@@ -33,20 +33,18 @@ from lobandits.simulation.problems import Problems
 
 FILTERS = ("ratings", "min_movie_ratings", "min_user_ratings", "seed")
 CLUSTERING = (*FILTERS, "n_states", "hold_out")
-DECIDES = {
+DECIDES = {  # what is computed once, by the options that decide it
     "edition": ("ratings",),
     "table": FILTERS,
     "clusters": CLUSTERING,
     "projected": (*CLUSTERING, "min_gap"),
 }
-"""What is computed once, and the options that decide it."""
 
 
 class Clusters(NamedTuple):
     """All users, each in the state with the nearest order; those held out taught no order.
 
-    ``raw`` has each user's mean of each arm, imputed where there is none; ``centers`` are the
-    averages that the orders are of, (n_states, n_arms).
+    ``raw`` are users' means, imputed where there are none; ``centers`` have the states' orders.
     """
 
     raw: FloatArray
@@ -63,11 +61,9 @@ class MovieLens:
 
     .. math:: \mu^i = \alpha \mu^{0,i} + (1 - \alpha) \, \mathrm{proj}_{s_i}(\mu^{0,i})
 
-    where :math:`\mu^{0,i}` are user i's genre means, :math:`s_i` is the user's state among
-    ``n_states`` found by :class:`lobandits.KendallKMeans`, and proj is the projection on the
-    order of that state. Alpha 0 is the paper's Setting A, where the orders hold; alpha 1 is
-    Setting B, the raw means. Rewards are Gaussian. Ratings are read, summed up and clustered on
-    first use, and kept.
+    where :math:`\mu^{0,i}` are user i's genre means, and proj is the projection on the order of
+    the user's state :math:`s_i`, found by :class:`lobandits.KendallKMeans`. Rewards are Gaussian.
+    Ratings are read, summed up and clustered on first use, and kept.
 
     Parameters
     ----------
@@ -75,29 +71,26 @@ class MovieLens:
         What :func:`lobandits.load_movielens` or :func:`lobandits.make_ratings` returned, or the
         :class:`lobandits.RewardTable` of any users and arms.
     n_states
-        Number of states, m; fewer are found where orders become equal.
+        m; fewer are found where orders become equal.
     alpha
-        Share of the raw means, from 0 (Setting A) to 1 (Setting B).
+        Share of the raw means, from 0 (the paper's Setting A: the orders hold) to 1 (Setting B).
     sigma
-        Standard deviation of the noise, which policies are told.
+        As in :class:`lobandits.Synthetic`.
     min_movie_ratings, min_user_ratings
-        Leave out movies with fewer ratings, then users with fewer ratings of the rest; only
-        for what :func:`lobandits.load_movielens` returned.
+        Of MovieLens, leave out movies with fewer ratings, then users with fewer of the rest.
     min_gap
         Least gap between neighbours in the projected means.
     seed
         Names the one genre of movies that have several, the clustering and the users held out.
     hold_out
-        Share of users that have no part in learning; then only these are in play. 0 is the
-        paper's choice.
+        Share of users that have no part in learning; then only these are in play. The paper's: 0.
     progress
-        Show a progress bar of the clustering, if standard error is a terminal.
+        Show a progress bar, if standard error is a terminal.
 
     Notes
     -----
-    A genre that a user never rated has the user's mean plus the genre's offset;
-    ``imputed_share`` says how often. What latent-bandit policies believe of a state is the
-    average of its users' means, held-out users aside.
+    A genre that a user never rated has the user's mean plus the genre's offset. Latent-bandit
+    policies believe in the average of a state's users' means, held-out users aside.
 
     Examples
     --------
@@ -105,8 +98,6 @@ class MovieLens:
     >>> env = lob.MovieLens(lob.make_ratings(n_users=300, n_arms=6, n_states=4), n_states=4)
     >>> env.sample(2, seed=0)
     Problems(n_users=2, n_arms=6, n_states=4, sigma=2, rewards='gaussian')
-    >>> env.violations(), env.replace(alpha=1.0).violations() > 0
-    (0.0, True)
     """
 
     ratings: MovieLensRatings | GeneratedRatings | RewardTable
@@ -158,7 +149,7 @@ class MovieLens:
 
     @cached_property
     def clusters(self) -> Clusters:
-        """All users in their states: orders are learned from those who are not held out."""
+        """All users in their states."""
         table = self.table
         held_out = _held_out(table.n_users, self.hold_out, self.seed)
         self._check_learners(~held_out)
@@ -189,7 +180,7 @@ class MovieLens:
 
     @cached_property
     def projected(self) -> FloatArray:
-        """All users' means in Setting A: the nearest that keep the order of the user's state."""
+        """All users' means in Setting A."""
         raw, states = self.clusters.raw, self.clusters.states
         means = np.empty_like(raw)
         for state, order in enumerate(self.orders):
@@ -214,19 +205,16 @@ class MovieLens:
 
     @property
     def imputed_share(self) -> float:
-        """Share of all users' genre means that had to be imputed."""
+        """Share of genre means that had to be imputed."""
         return self.clusters.imputed_share
 
     @property
     def means0(self) -> FloatArray:
-        """All users' raw genre means, imputed where there are none: the means in Setting B."""
+        """All users' means in Setting B."""
         return self.clusters.raw
 
     def violations(self, alpha: float | None = None) -> float:
-        """Return how many of the n_arms - 1 relations between neighbours the means violate.
-
-        The mean over the users in play, each with the order of their state.
-        """
+        """Return how many relations between neighbours a user's means violate, on average."""
         means = self._means if alpha is None else self.replace(alpha=alpha)._means
         rankings = np.array([order.ranking for order in self.orders])[self.clusters.states]
         ranked = np.take_along_axis(means, rankings, axis=1)
@@ -234,10 +222,7 @@ class MovieLens:
         return float(wrong[self._in_play].mean())
 
     def replace(self, **options: Any) -> "MovieLens":
-        """Return the environment with other options; what they leave as it is, is kept.
-
-        With another ``alpha``, for example, nothing is clustered again.
-        """
+        """Return the environment with other options; what these do not decide is kept."""
         other = replace(self, **options)
         for name, options_of in DECIDES.items():
             if all(getattr(self, option) == getattr(other, option) for option in options_of):
@@ -245,7 +230,7 @@ class MovieLens:
         return other
 
     def sample(self, n: int, seed: int, first: int = 0) -> Problems:
-        """Return users ``first`` to ``first + n - 1`` of all ``n_users``, shuffled by ``seed``."""
+        """Return users of all ``n_users``, shuffled by ``seed``, from ``first`` on."""
         n, first = whole("n", n), whole("first", first, least=0)
         if first + n > self.n_users:
             raise LobInputError(
@@ -268,7 +253,7 @@ class MovieLens:
 
     @cached_property
     def _state_means(self) -> FloatArray:
-        """The averages of the learners' means; a state that lost all to a tie keeps its centre."""
+        """Averages of learners' means; a state that lost all to a tie keeps its centre."""
         learners, centers = ~self.clusters.held_out, self.clusters.centers
         states = self.clusters.states[learners]
         sums = np.zeros_like(centers)
@@ -282,7 +267,7 @@ class MovieLens:
         return np.flatnonzero(held_out if held_out.any() else ~held_out)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what other processes need: the table, and no ratings."""
+        """Leave out the ratings: other processes need only the table."""
         kept = {name: getattr(self, name) for name in DECIDES}
         return {**self.__dict__, **kept, "ratings": self.table}
 
@@ -293,7 +278,7 @@ class MovieLens:
 
 
 def _held_out(n_users: int, share: float, seed: int) -> BoolArray:
-    """Return which users are held out: at least one if any."""
+    """Return which users are held out, at least one if any."""
     n = max(round(share * n_users), 1) if share > 0 else 0
     chosen = np.zeros(n_users, dtype=np.bool_)
     chosen[np.random.default_rng([seed, n_users]).permutation(n_users)[:n]] = True

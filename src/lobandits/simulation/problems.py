@@ -2,22 +2,15 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from lobandits._checks import FloatArray, IntArray, finite_array, positive, whole
+from lobandits._checks import FloatArray, IntArray, finite_array, positive, read_only, whole
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
-from lobandits.simulation.blocks import (
-    Bounds,
-    checked_bounds,
-    expected_rewards,
-    noise_location,
-)
-
-Scalar = TypeVar("Scalar", bound=np.generic)
+from lobandits.simulation.blocks import Bounds, checked_bounds, expected_rewards, noise_location
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,14 +22,11 @@ class Problems:
     means
         Expected rewards, of shape (n_users, n_arms). Regret is measured with these.
     sigma
-        Standard deviation of the noise, which policies are told (1/2 suits Bernoulli rewards).
+        Standard deviation of the noise, told to policies (1/2 suits Bernoulli rewards).
     states
         The latent state of each user; -1 where unknown.
-    orders
-        The orders that policies see: shared by all users, or one set per user.
-    state_means
-        The means of each state that latent-bandit policies believe in, if any, of shape
-        (n_states, n_arms) or (n_users, n_states, n_arms).
+    orders, state_means
+        What policies see: orders, and means (n_states, n_arms) if any; for each user or all.
     rewards
         "gaussian", "clipped" or "bernoulli"; see :mod:`lobandits.simulation.blocks`.
     location, bounds
@@ -64,9 +54,9 @@ class Problems:
         if states.dtype.kind not in "iu":
             raise LobInputError(f"states must be whole numbers, got {states.dtype}")
         vars(self).update(
-            means=_frozen(finite_array("means", self.means, ndim=2)),
+            means=read_only(finite_array("means", self.means, ndim=2).copy()),
             sigma=positive("sigma", self.sigma),
-            states=_frozen(states.astype(np.int64)),
+            states=read_only(states.astype(np.int64)),
         )
         self._check_orders()
         self._check_state_means()
@@ -102,7 +92,7 @@ class Problems:
                 f"state_means must have shape {shared} or {(self.n_users, *shared)}, "
                 f"got {values.shape}"
             )
-        vars(self).update(state_means=_frozen(values))
+        vars(self).update(state_means=read_only(values.copy()))
 
     def _check_rewards(self) -> None:
         if self.rewards != "clipped":
@@ -110,7 +100,7 @@ class Problems:
             return
         if self.location is None:
             raise LobInputError("clipped rewards need location, the means before clipping")
-        location = _frozen(finite_array("location", self.location, ndim=2))
+        location = read_only(finite_array("location", self.location, ndim=2).copy())
         vars(self).update(location=location, bounds=checked_bounds(self.bounds))
         expected = expected_rewards("clipped", location, self.sigma, self.bounds)
         if not np.allclose(expected, self.means, rtol=1e-6, atol=1e-9):
@@ -133,21 +123,21 @@ class Problems:
 
     @cached_property
     def best(self) -> IntArray:
-        """A best arm of each user, of shape (n_users,)."""
-        return _frozen(self.means.argmax(axis=1))
+        """A best arm of each user: (n_users,)."""
+        return read_only(self.means.argmax(axis=1))
 
     @cached_property
     def gaps(self) -> FloatArray:
-        """Regret of playing each arm once, of shape (n_users, n_arms)."""
-        return _frozen(self.means.max(axis=1, keepdims=True) - self.means)
+        """Regret of playing each arm once: (n_users, n_arms)."""
+        return read_only(self.means.max(axis=1, keepdims=True) - self.means)
 
     @cached_property
     def noise_location(self) -> FloatArray:
-        """What the rewards' noise is added to, or for Bernoulli rewards compared with."""
-        return _frozen(noise_location(self.rewards, self.means, self.location))
+        """What rewards' noise is added to, or for Bernoulli rewards compared with."""
+        return read_only(noise_location(self.rewards, self.means, self.location))
 
     def take(self, users: ArrayLike) -> "Problems":
-        """Return the problems of the users with these indices."""
+        """Return the problems of some users, by number."""
         index = np.asarray(users, dtype=np.int64)
         orders, believed = self.orders, self.state_means
         return replace(
@@ -171,39 +161,33 @@ class Problems:
 
 @runtime_checkable
 class Environment(Protocol):
-    """Anything that draws problems.
-
-    ``sample(n, seed, first)`` returns users ``first`` to ``first + n - 1`` of the endless
-    sequence of users that ``seed`` names, so a sample can be drawn in parts, on several machines.
-    In :func:`lobandits.simulate` ``first`` is a multiple of 8.
-    """
+    """Anything that draws problems, in parts if need be, on several machines."""
 
     def sample(self, n: int, seed: int, first: int = 0) -> Problems:
-        """Draw the problems of ``n`` users."""
+        """Return users ``first`` to ``first + n - 1`` of the endless sequence that ``seed`` names.
+
+        In :func:`lobandits.simulate` ``first`` is a multiple of 8.
+        """
         ...
 
 
 class FixedProblems:
     """Means of your own, one row per user; users beyond the last row start again at the first.
 
+    ``problems`` has the rows as they were given.
+
     Parameters
     ----------
     means
-        Expected rewards, of shape (n_rows, n_arms), or (n_arms,) for one problem that all users
-        share. For clipped rewards these are the means before clipping.
+        Expected rewards, of clipped ones before clipping: (n_rows, n_arms), or (n_arms,) for one
+        problem that all users share.
     orders, sigma, states, state_means, rewards, bounds
         As for :class:`Problems`, with rows for users.
-
-    Attributes
-    ----------
-    problems
-        The problems as they were given, one per row.
 
     Examples
     --------
     >>> orders = LatentOrders.from_rankings([[0, 1, 2], [2, 1, 0]])
-    >>> env = FixedProblems([4.5, 4.0, 1.5], orders, sigma=1.0)
-    >>> env.sample(2, seed=0).means
+    >>> FixedProblems([4.5, 4.0, 1.5], orders, sigma=1.0).sample(2, seed=0).means
     array([[4.5, 4. , 1.5],
            [4.5, 4. , 1.5]])
     """
@@ -233,16 +217,9 @@ class FixedProblems:
         )
 
     def sample(self, n: int, seed: int, first: int = 0) -> Problems:
-        """Return users ``first`` to ``first + n - 1``; nothing about them is random."""
+        """Return the users from ``first`` on; nothing about them is random."""
         n, first = whole("n", n), whole("first", first, least=0)
         return self.problems.take(np.arange(first, first + n) % self.problems.n_users)
 
     def __repr__(self) -> str:
         return repr(self.problems).replace("Problems(n_users", "FixedProblems(n_rows")
-
-
-def _frozen(values: NDArray[Scalar]) -> NDArray[Scalar]:
-    """Return a read-only copy: the caller's array stays the caller's."""
-    copy = np.array(values, order="C")
-    copy.setflags(write=False)
-    return copy

@@ -1,7 +1,7 @@
 """A result as a table that prints, and as a picture of regret over rounds.
 
-Each policy has one colour and one kind of line in every picture. Colours come from the palettes of
-Okabe and Ito and of Tol, which colour-blind readers can tell apart; UCB-like policies are dashed.
+Colours come from the palettes of Okabe and Ito and of Tol, which colour-blind readers can tell
+apart; UCB-like policies are dashed.
 """
 
 import math
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lobandits.errors import LobInputError
-from lobandits.orders import UserOrders
+from lobandits.orders import LatentOrders, UserOrders
+from lobandits.orders.plot import figure_of, plain
 from lobandits.simulation.problems import Environment
 
 if TYPE_CHECKING:
@@ -25,22 +26,19 @@ if TYPE_CHECKING:
 
     from lobandits.simulation.result import Result
 
-BOUND_USERS = 50
-"""Of how many users the lower bound is computed, at most."""
-BAND = 2.0
-"""Half the height of a band, in standard errors."""
+BOUND_USERS = 50  # of so many users the lower bound is computed, at most
+BAND = 2.0  # half the height of a band, in standard errors
 HEADERS = {"error": "+-", "times_bound": "x bound", "cpu_seconds": "CPU s"}
 
 Line = tuple[int, tuple[float, ...]]
 SOLID: Line = (0, ())
 DASHED: Line = (0, (5.0, 1.8))
-VARIANTS: tuple[Line, ...] = (
+VARIANTS: tuple[Line, ...] = (  # of a policy's second, third and fourth set of options
     (0, (1.2, 1.4)),
     (0, (6.0, 1.5, 1.2, 1.5)),
     (0, (6.0, 1.5, 1.2, 1.5, 1.2, 1.5)),
 )
-"""Lines of a policy's second, third and fourth set of options."""
-POLICY_STYLES: dict[str, tuple[str, Line, str]] = {
+POLICY_STYLES: dict[str, tuple[str, Line, str]] = {  # colour, line and marker
     "ucb": ("#8c8c8c", DASHED, "s"),
     "ts": ("#009e73", SOLID, "o"),
     "mucb": ("#56b4e9", DASHED, "v"),
@@ -51,17 +49,15 @@ POLICY_STYLES: dict[str, tuple[str, Line, str]] = {
     "lobimed": ("#999933", DASHED, "X"),
     "lobids": ("#aa4499", SOLID, "p"),
 }
-"""Colour, line and marker of each policy."""
-OTHERS = ("#cc6677", "#44aa99", "#ddcc77", "#6699cc", "#997700")
-"""Colours of policies that have no name of ours."""
+OTHERS = ("#cc6677", "#44aa99", "#ddcc77", "#6699cc", "#997700")  # policies not of ours
 
 
 @dataclass(frozen=True)
 class Summary:
     """One row per policy: mean cumulative regret at the horizon, its standard error, seconds.
 
-    ``rows`` have the keys policy, regret, error, seconds, cpu_seconds, and times_bound where the
-    lower bound was asked for; then ``note`` has it in words.
+    ``rows`` have the keys policy, regret, error, seconds, cpu_seconds; with the lower bound also
+    times_bound, and a ``note`` in words.
     """
 
     title: str
@@ -105,7 +101,7 @@ def _column(header: str, values: Sequence[Any]) -> list[str]:
 
 
 def summarize(result: "Result", bound: bool) -> Summary:
-    """Return the table of a result; see :meth:`lobandits.simulation.Result.summary`."""
+    """Return the table of a result."""
     constant = result.lower_bound() if bound else math.nan
     floor = constant * math.log(result.horizon)
     rows = []
@@ -129,19 +125,17 @@ def summarize(result: "Result", bound: bool) -> Summary:
 
 
 def mean_lower_bound(env: Environment, n: int, seed: int) -> float:
-    """Return the mean constant of the lower bound over the first ``n`` users' problems."""
+    """Return the mean constant of the lower bound over the first ``n`` users."""
     from lobandits.theory import regret_lower_bound
 
     problems = env.sample(n, seed)
-    known: dict[tuple[bytes, int], float] = {}
+    known: dict[tuple[bytes, LatentOrders], float] = {}
     constants = []
     for user, means in enumerate(problems.means):
-        orders, whose = problems.orders, -1
-        if isinstance(orders, UserOrders):
-            orders, whose = orders[user], user
-        key = means.tobytes(), whose
+        orders = problems.orders
+        key = means.tobytes(), orders[user] if isinstance(orders, UserOrders) else orders
         if key not in known:
-            known[key] = regret_lower_bound(means, orders, problems.sigma).constant
+            known[key] = regret_lower_bound(means, key[1], problems.sigma).constant
         constants.append(known[key])
     return math.fsum(constants) / n
 
@@ -172,7 +166,7 @@ def line_styles(labels: Iterable[str]) -> dict[str, dict[str, Any]]:
 def plot_regret(
     result: "Result", ax: "Axes | None", bound: bool, cumulative: bool, window: int
 ) -> "Figure":
-    """Draw a result; see :meth:`lobandits.simulation.Result.plot`."""
+    """Draw mean regret over rounds."""
     from matplotlib.figure import Figure
 
     if bound and not cumulative:
@@ -183,8 +177,8 @@ def plot_regret(
         mean, error = (
             result.cumulative(policy) if cumulative else result.instantaneous(policy, window)
         )
-        name, style = policy.replace("$", r"\$"), style | {"marker": ""}
-        (line,) = axes.plot(rounds, mean, label=name, linewidth=1.6, **style)
+        style = style | {"marker": "", "label": plain(policy)}
+        (line,) = axes.plot(rounds, mean, linewidth=1.6, **style)
         if result.n_users > 1:
             low, high = mean - BAND * error, mean + BAND * error
             axes.fill_between(rounds, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
@@ -201,6 +195,4 @@ def plot_regret(
         axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     else:
         axes.legend(frameon=False)
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    return figure
+    return figure_of(axes)

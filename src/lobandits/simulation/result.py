@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Difference:
-    """The mean over users of one policy's total regret minus another's, with its interval."""
+    """The mean over users of one policy's total regret minus another's."""
 
     policy: str
     other: str
@@ -49,11 +49,10 @@ class Result:
     settings
         What decided the numbers: environment, policies, horizon, n_users, seed, keep.
     totals
-        Each user's cumulative regret at the horizon, by policy: arrays of shape (n_users,).
-    seconds
-        Each policy's share of the run's wall time, without compiling.
-    cpu_seconds
-        Processor time that each policy used, on all workers together.
+        Each user's cumulative regret at the horizon, by policy: (n_users,).
+    seconds, cpu_seconds
+        Each policy's share of the run's wall time, without compiling, and the processor time
+        that it used on all workers.
 
     Examples
     --------
@@ -75,7 +74,7 @@ class Result:
 
     @property
     def policies(self) -> tuple[str, ...]:
-        """The labels of the policies, in the order given."""
+        """The policies' labels, in the order given."""
         return tuple(self.totals)
 
     @property
@@ -90,7 +89,7 @@ class Result:
 
     @property
     def regret(self) -> Mapping[str, FloatArray]:
-        """Instantaneous regret by policy: arrays of shape (n_users, horizon)."""
+        """Instantaneous regret by policy: (n_users, horizon)."""
         if self.users is None:
             raise LobInputError(
                 "this result has no regret by user and round; simulate with keep='all'"
@@ -150,10 +149,7 @@ class Result:
         return self.constants["lob"]
 
     def summary(self, bound: bool = False) -> "Summary":
-        """Return a table: regret at the horizon with its standard error, and seconds.
-
-        With ``bound``, also the regret as a multiple of the lower bound c log T.
-        """
+        """Return a table: regret at the horizon, with ``bound`` also over c log T, and seconds."""
         from lobandits.simulation.report import summarize
 
         return summarize(self, bound)
@@ -168,15 +164,15 @@ class Result:
     ) -> "Figure":
         """Draw each policy's mean regret with a band of two standard errors.
 
-        By default in a new figure. ``bound`` adds the lower bound c log t; without ``cumulative``
-        it is the regret of each round, a moving average over ``window`` rounds.
+        ``bound`` adds the lower bound c log t; without ``cumulative`` it is the regret of each
+        round, a moving average over ``window`` rounds.
         """
         from lobandits.simulation.report import plot_regret
 
         return plot_regret(self, ax, bound, cumulative, window)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write everything to ``path``, Parquet or NumPy's npz by its suffix, atomically."""
+        """Write everything, as Parquet or NumPy's npz by the path's suffix, atomically."""
         from lobandits.simulation.storage import save_result
 
         return save_result(self, path)

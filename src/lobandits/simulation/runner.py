@@ -1,8 +1,7 @@
 """One chunk of users: every policy, every round, in this thread.
 
-All policies meet the same users and the same noise: a reward is made from one number z[u, t]
-whichever arm is played, and policies that draw alike draw the same numbers. Differences between
-policies then have a small variance.
+A reward is made from one number z[u, t] whichever arm is played, and policies that draw alike draw
+the same numbers: so differences between policies have a small variance.
 """
 
 import time
@@ -31,19 +30,15 @@ from lobandits.simulation.blocks import (
 from lobandits.simulation.problems import Environment, Problems
 
 Spec = str | Policy | Callable[[Problems], Policy]
-"""A policy by name, perhaps with options as in "lobts(project_every=10)"; a policy itself; or a
-function that makes it from the problems."""
-LARGEST_CHUNK = 512
-"""Users of a chunk, at most: more would not make a round's share of Python any smaller."""
-LARGEST_TABLE = 2**22
-"""Numbers that a chunk may hold for all its users."""
+LARGEST_CHUNK = 512  # users: more would not make a round's share of Python any smaller
+LARGEST_TABLE = 2**22  # numbers that a chunk may hold for all its users
 
 
 class SimulationError(LobError, RuntimeError):
     """A policy failed: it raised an error, or chose no arm that exists.
 
-    Rounds count from 1, and 0 is while the policy is made. ``user`` is None where no single user
-    could be found guilty.
+    Rounds count from 1, and 0 is while the policy is made. ``user`` is None where none alone is
+    to blame.
     """
 
     def __init__(self, policy: str, user: int | None, round: int, what: str) -> None:  # noqa: A002
@@ -78,7 +73,7 @@ class Chunk:
         return self.n_users * self.rounds * len(self.specs)
 
     def part(self, first: int, n_users: int, rounds: int) -> "Chunk":
-        """Return what some users do in the first rounds."""
+        """Return what some users do in the first ``rounds``."""
         specs = {label: _share(label, spec, first, n_users) for label, spec in self.specs.items()}
         return replace(self, specs=specs, first=first, n_users=n_users, rounds=rounds)
 
@@ -90,9 +85,8 @@ class Chunk:
 
 @dataclass
 class Outcome:
-    """What one policy did in a chunk.
+    """What one policy did in a chunk: moments of each block, and each user's cumulative regret.
 
-    ``blocks`` has the moments of each block of users, ``totals`` each user's cumulative regret;
     ``regret`` has no rounds if only means are kept.
     """
 
@@ -105,7 +99,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Control:
-    """How the run's owner, in the same process, stops its chunks and follows them."""
+    """How the run's owner, in the same process, stops and follows its chunks."""
 
     advance: Callable[[int], None] = lambda decisions: None
     stop: Event = field(default_factory=Event)
@@ -127,7 +121,7 @@ def run_chunk(chunk: Chunk, control: Control | None = None) -> dict[str, Outcome
 
 
 def _sampled(chunk: Chunk) -> Problems:
-    """Return the chunk's problems; kernels trust that there are as many as it has users."""
+    """Return the chunk's problems: kernels trust that there is one for each user."""
     problems = chunk.env.sample(chunk.n_users, chunk.seed, chunk.first)
     if not isinstance(problems, Problems) or problems.n_users != chunk.n_users:
         raise LobInputError(
@@ -203,7 +197,7 @@ class Lane:
         return regret
 
     def _guilty(self) -> int | None:
-        """Return the first user for whom the step that failed fails alone, if any."""
+        """Return the first user for whom the step fails alone, if any."""
         for user in range(0 if self.numbers is None else self.problems.n_users):
             one = slice(user, user + 1)
             try:
@@ -219,7 +213,6 @@ class Lane:
 
 
 def _share(label: str, spec: Spec, first: int, n: int) -> Spec:
-    """Return the spec for users ``first`` to ``first + n - 1`` alone."""
     if not isinstance(spec, Policy) or spec.n_users is None:
         return spec
     if spec.n_users < first + n:
@@ -228,7 +221,6 @@ def _share(label: str, spec: Spec, first: int, n: int) -> Spec:
 
 
 def _build(label: str, spec: Spec, problems: Problems, horizon: int) -> Policy:
-    """Return the policy for the users of ``problems``."""
     if isinstance(spec, str):
         policy = _by_name(spec, problems, horizon)
     else:
@@ -256,7 +248,7 @@ def _words(error: Exception) -> str:
 
 @contextmanager
 def _clock(outcome: Outcome) -> Iterator[None]:
-    """Add the wall and CPU time of a block of code, in this thread, to an outcome."""
+    """Add the wall and CPU time of a block of code, in this thread."""
     wall, cpu = time.perf_counter(), time.thread_time()
     yield
     outcome.seconds += time.perf_counter() - wall
@@ -264,7 +256,7 @@ def _clock(outcome: Outcome) -> Iterator[None]:
 
 
 def warm_up(run: Chunk) -> int:
-    """Play two rounds of one block: compile, fail early; return how many numbers a user holds."""
+    """Play two rounds of one block, to compile and fail early; return a user's numbers."""
     n = min(BLOCK, run.n_users)
     run_chunk(run.part(0, n, rounds=min(2, run.horizon)))
     orders = run.env.sample(n, run.seed).orders
@@ -272,7 +264,7 @@ def warm_up(run: Chunk) -> int:
 
 
 def even_size(numbers: int, n_users: int, workers: int, wanted: int | None) -> int:
-    """Return a multiple of 8 that shares the users evenly; a user holds ``numbers`` in memory."""
+    """Return a multiple of 8 that shares users evenly, each of whom holds so many numbers."""
     if wanted is not None:
         return -(-wanted // BLOCK) * BLOCK
     most = max(BLOCK, min(LARGEST_CHUNK, LARGEST_TABLE // numbers))

@@ -1,9 +1,9 @@
 """Results as files: Parquet or npz, with the settings inside.
 
-Parquet with keep="all" has a row per user and round: ``user``, ``round``, and the regret of
-each policy in a column of its own. With keep="mean" it has a row per policy, with lists: its
-``totals`` by user, and the moments by round. The settings are JSON, under the key ``lobandits``,
-with a checksum of each array: Parquet as such would not notice a changed number or row.
+Parquet with keep="all" has a row per user and round: ``user``, ``round``, and a column with the
+regret of each policy. With keep="mean" it has a row per policy, with lists: its ``totals`` by user,
+and the moments by round. The settings are JSON, under the key ``lobandits``, with a checksum of
+each array: Parquet as such would not notice a changed number or row.
 """
 
 import json
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lobandits._checks import FloatArray
-from lobandits._files import write_atomic
+from lobandits._files import write_file
 from lobandits.errors import LobInputError
 from lobandits.simulation.blocks import ROWS, Moments
 from lobandits.simulation.result import Result
@@ -32,7 +32,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def save_result(result: Result, path: str | os.PathLike[str]) -> Path:
-    """Write a result; the suffix of ``path`` says how."""
+    """Write a result as its suffix says."""
     from lobandits import __version__
 
     write = _write_parquet if _is_parquet(path) else _write_npz
@@ -40,10 +40,7 @@ def save_result(result: Result, path: str | os.PathLike[str]) -> Path:
     kept = {field: dict(getattr(result, field)) for field in FIELDS}
     versions = {"format": FORMAT, "version": VERSION, "lobandits": __version__}
     header = json.dumps({**versions, **kept, "checksums": checksums})
-    try:
-        return write_atomic(path, lambda file: write(file, result, header))
-    except OSError as error:
-        raise LobInputError(f"cannot write {path}: {error.strerror}") from error
+    return write_file(path, lambda file: write(file, result, header))
 
 
 def load_result(path: str | os.PathLike[str]) -> Result:
@@ -92,7 +89,6 @@ def _header(text: str) -> dict[str, Any]:
 
 
 def _result(header: Mapping[str, Any], arrays: Arrays) -> Result:
-    """Build a result of checked arrays: regret by ``user/LABEL``, or totals and moments."""
     settings = header["settings"]
     labels, n, horizon = list(settings["policies"]), settings["n_users"], settings["horizon"]
 

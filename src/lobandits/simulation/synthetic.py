@@ -2,9 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from itertools import permutations
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lobandits._checks import (
     BoolArray,
@@ -31,27 +33,16 @@ from lobandits.simulation.blocks import (
 )
 from lobandits.simulation.problems import Problems
 
-CROWDED = 4
-"""With fewer permutations for each one asked for, drawing again what came twice is slow."""
-
-
-class _Draw(NamedTuple):
-    """What is random about some users; ``links`` decides which relations are revealed."""
-
-    ranking: IntArray
-    state: IntArray
-    scale: FloatArray
-    shift: FloatArray
-    links: FloatArray
+CROWDED = 4  # with fewer permutations per state, drawing again what came twice is slow
 
 
 @dataclass(frozen=True)
 class Synthetic:
     r"""Each user has m distinct random total orders, and lives in one of these states.
 
-    In state s with ranking :math:`p_{s,1}, \dots, p_{s,k}` the mean of the arm at rank j is
+    There the mean of the arm at rank j = 1, ..., k is
 
-    .. math:: \mu_{p_{s,j}} = b \, \gamma (k - j) + c, \qquad j = 1, \dots, k,
+    .. math:: \mu_j = b \, \gamma (k - j) + c,
 
     with b = 1 and c = 0 as in the paper, or a scale b and a shift c of the user's own.
 
@@ -60,8 +51,8 @@ class Synthetic:
     n_arms, n_states
         k and m.
     sigma
-        Standard deviation of the noise, which policies are told. With Bernoulli rewards it is
-        only told, and at most 1/2, which suits any reward in [0, 1].
+        Standard deviation of the noise, told to policies; with Bernoulli rewards only told, and
+        at most 1/2.
     gamma
         Gap between neighbours in the order.
     q
@@ -69,22 +60,20 @@ class Synthetic:
     scale, shift
         (low, high): draw each user's b log-uniformly, c uniformly between them.
     rewards
-        "gaussian"; "clipped", cut off at ``bounds`` like a rating; or "bernoulli", one with
-        probability (mean - lowest) / (highest - lowest).
+        "gaussian"; "clipped" at ``bounds``; or "bernoulli", one with probability
+        (mean - lowest) / (highest - lowest).
     bounds
         (lowest, highest), by default the range of possible means; for Bernoulli rewards it is
         gamma / 2 wider at either end.
 
     Notes
     -----
-    Latent-bandit policies believe in the means of scale 1 and shift 0: with a random scale or
-    shift these are wrong, while the orders stay right. Users of one seed keep their orders,
-    states, scales and shifts whatever ``q``, ``sigma``, ``gamma`` and ``rewards`` are.
+    Latent-bandit policies believe in the means of scale 1 and shift 0. Users of one seed keep
+    their orders, states, scales and shifts under other ``q``, ``sigma``, ``gamma`` and ``rewards``.
 
     Examples
     --------
-    >>> problems = Synthetic(n_arms=4, n_states=3).sample(2, seed=0)
-    >>> problems.means
+    >>> Synthetic(n_arms=4, n_states=3).sample(2, seed=0).means
     array([[0., 2., 3., 1.],
            [0., 2., 3., 1.]])
     """
@@ -145,39 +134,45 @@ class Synthetic:
         return least - wider, most + wider
 
     def sample(self, n: int, seed: int, first: int = 0) -> Problems:
-        """Draw users ``first`` to ``first + n - 1`` of the endless sequence that ``seed`` names."""
+        """Draw the users from ``first`` on; see `Environment`."""
         n, first = whole("n", n), whole("first", first, least=0)
         blocks = blocks_of(first, n)
         seed = whole("seed", seed, least=0)
         draws = [self._draw(block_generator(seed, Stream.PROBLEMS, block)) for block in blocks]
         start = first - blocks.start * BLOCK
         parts = (np.concatenate(part)[start : start + n] for part in zip(*draws, strict=True))
-        return self._problems(_Draw(*parts))
+        return self._problems(*parts)
 
-    def _draw(self, rng: np.random.Generator) -> _Draw:
+    def _draw(self, rng: np.random.Generator) -> tuple[NDArray[Any], ...]:
+        """Return what is random about a block's users: the arguments of `_problems`."""
         scale = self.scale or (1.0, 1.0)
-        return _Draw(
-            ranking=distinct_permutations(rng, BLOCK, self.n_states, self.n_arms),
-            state=rng.integers(self.n_states, size=BLOCK),
-            scale=np.exp(rng.uniform(np.log(scale[0]), np.log(scale[1]), size=BLOCK)),
-            shift=rng.uniform(*(self.shift or (0.0, 0.0)), size=BLOCK),
-            links=rng.random((BLOCK, self.n_states, self.n_arms - 1 if self.q < 1 else 0)),
+        return (
+            distinct_permutations(rng, BLOCK, self.n_states, self.n_arms),
+            rng.integers(self.n_states, size=BLOCK),
+            np.exp(rng.uniform(np.log(scale[0]), np.log(scale[1]), size=BLOCK)),
+            rng.uniform(*(self.shift or (0.0, 0.0)), size=BLOCK),
+            rng.random((BLOCK, self.n_states, self.n_arms - 1 if self.q < 1 else 0)),
         )
 
-    def _problems(self, draw: _Draw) -> Problems:
+    def _problems(
+        self,
+        rankings: IntArray,
+        states: IntArray,
+        scale: FloatArray,
+        shift: FloatArray,
+        links: FloatArray,
+    ) -> Problems:
         ranked = self.gamma * np.arange(self.n_arms - 1, -1, -1.0)
-        believed = np.empty(draw.ranking.shape)
-        np.put_along_axis(believed, draw.ranking, ranked[None, None], axis=-1)
-        own = np.take_along_axis(believed, draw.state[:, None, None], axis=1)[:, 0]
-        location = draw.scale[:, None] * own + draw.shift[:, None]
+        believed = np.empty(rankings.shape)
+        np.put_along_axis(believed, rankings, ranked[None, None], axis=-1)
+        own = np.take_along_axis(believed, states[:, None, None], axis=1)[:, 0]
+        location = scale[:, None] * own + shift[:, None]
         clipped = self.rewards == "clipped"
         return Problems(
             means=self._expected(location),
             sigma=min(self.sigma, 0.5) if self.rewards == "bernoulli" else self.sigma,
-            states=draw.state,
-            orders=UserOrders(
-                draw.ranking, None if self.q == 1 else keep_links(draw.links, self.q)
-            ),
+            states=states,
+            orders=UserOrders(rankings, None if self.q == 1 else keep_links(links, self.q)),
             state_means=self._expected(believed),
             rewards=self.rewards,
             location=location if clipped else None,
@@ -215,17 +210,12 @@ def distinct_permutations(
 
 def unrank(numbers: IntArray, n_arms: int) -> IntArray:
     """Return the permutations with these numbers, in lexicographic order."""
-    result = np.zeros((*numbers.shape, n_arms), dtype=np.int64)
-    for place in range(n_arms - 1, -1, -1):
-        digit = numbers // math.factorial(n_arms - 1 - place) % (n_arms - place)
-        later = result[..., place + 1 :]
-        later += later >= digit[..., None]
-        result[..., place] = digit
-    return result
+    every: IntArray = np.array(list(permutations(range(n_arms))))
+    return every[numbers]
 
 
 def repeats(drawn: IntArray) -> BoolArray:
-    """Return which permutations came earlier for the same user, of shape (n_users, n_states).
+    """Return which permutations came earlier for the same user: (n_users, n_states).
 
     Only users with two equal hashes, almost never any, are compared exactly.
     """

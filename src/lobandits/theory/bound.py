@@ -9,6 +9,7 @@ import numpy as np
 
 from lobandits._checks import FloatArray, IntArray, whole
 from lobandits.errors import LobInputError
+from lobandits.orders.plot import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,19 +26,18 @@ class LowerBound:
     Attributes
     ----------
     kind
-        ``"lob"`` (orders known), ``"lb"`` (means of the states known) or ``"mab"`` (nothing known).
+        ``"lob"`` (orders known), ``"lb"`` (states' means known) or ``"mab"`` (nothing known).
     constant
         Regret per log T: the sum of ``allocation`` times the gaps.
     allocation
         (k,) plays per log T that each arm needs for information; the best arm has 0.
-    gap
-        Certified: the exact constant lies between (1 - gap) * ``constant`` and ``constant``.
-    rounds
-        Linear programs solved (0 for closed forms).
+    gap, rounds
+        The exact constant is certified to be at least (1 - gap) * ``constant``, by so many linear
+        programs.
     note
-        In words: where the bound comes from, or why it is 0.
+        Where the bound comes from, or why it is 0.
     means, arms
-        The instance that the bound is for, and its arms' names.
+        The instance, and its arms' names.
     state, top, instance
         The state that accounts for most of the bound, if any; the arm that is best in it; and its
         closest confusing instance lambda (k,), in the limit where ``top`` meets the best arm.
@@ -79,10 +79,9 @@ class LowerBound:
 
 
 def plot_bounds(bounds: Sequence[LowerBound]) -> "Figure":
-    """Draw the first bound's closest confusing instance, and the price per arm of all bounds.
+    """Draw the first bound's closest confusing instance, and all bounds' prices c_a Delta_a.
 
-    The price is the regret per log T, c_a Delta_a: the bars of one colour add up to a constant.
-    The numbers are the first bound's plays c_a per log T.
+    The bars of one colour add up to a constant; the numbers are the first bound's c_a.
     """
     from matplotlib.figure import Figure
 
@@ -96,20 +95,19 @@ def plot_bounds(bounds: Sequence[LowerBound]) -> "Figure":
     left, right = figure.subplots(1, 2, sharey=True)
     _draw_instance(left, first, rows)
     _draw_prices(right, bounds, rows)
-    left.set_yticks(range(len(rows)), [_plain(first.arms[a]) for a in rows])
+    left.set_yticks(range(len(rows)), [plain(first.arms[a]) for a in rows])
     left.set_ylim(len(rows) - 0.5, -0.5)
     return figure
 
 
 def _draw_instance(axes: "Axes", bound: LowerBound, rows: IntArray) -> None:
-    """Draw the means, and lines to the confusing instance."""
     places, means = np.arange(len(rows)), bound.means[rows]
     title = "no confusing instance"
     axes.axvline(means[0], color="0.8", linewidth=1, zorder=0)
     axes.plot(means, places, "o", color="black", label="mean")
     if bound.instance is not None:
         state = "" if bound.state is None else f", state {bound.state}"
-        top = "" if bound.top is None else f": {_plain(bound.arms[bound.top])} best"
+        top = "" if bound.top is None else f": {plain(bound.arms[bound.top])} best"
         title = f"closest confusing instance{state}{top}"
         to = bound.instance[rows]
         moved = to != means
@@ -121,7 +119,7 @@ def _draw_instance(axes: "Axes", bound: LowerBound, rows: IntArray) -> None:
 
 
 def _draw_prices(axes: "Axes", bounds: Sequence[LowerBound], rows: IntArray) -> None:
-    """Draw c_a Delta_a as bars, one colour per bound; a bound of 0 takes no room."""
+    """Draw a bar per arm and bound; a bound of 0 takes no room."""
     shown = [bound for bound in bounds if bound.constant > 0]
     thick = 0.8 / max(len(shown), 1)
     gaps = (bounds[0].means.max() - bounds[0].means)[rows]
@@ -141,11 +139,6 @@ def _draw_prices(axes: "Axes", bounds: Sequence[LowerBound], rows: IntArray) -> 
     axes.annotate("best arm: free", (0, 0), (4, 0), textcoords="offset points", va="center")
     axes.margins(x=0.15)
     axes.set_xlim(left=0)
-    axes.set_xlabel("regret per log T (numbers: plays per log T)")
-    axes.set_title("price of information, by arm")
+    label = "regret per log T (numbers: plays per log T)"
+    axes.set(title="price of information, by arm", xlabel=label)
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
-
-
-def _plain(name: str) -> str:
-    """Return a name that matplotlib does not read as a formula."""
-    return name.replace("$", r"\$")

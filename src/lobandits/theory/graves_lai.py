@@ -12,8 +12,7 @@ from lobandits.projection import project_each
 
 TOLERANCE = 1e-7
 MAX_ROUNDS = 300
-PATIENCE = 5
-"""Rounds that a certified plan waits for a vertex as cheap, where unneeded arms are exactly 0."""
+PATIENCE = 5  # rounds in which a certified plan waits for a vertex, where unneeded arms are 0
 OPTIONS = {
     "primal_feasibility_tolerance": 1e-10,
     "dual_feasibility_tolerance": 1e-10,
@@ -24,11 +23,7 @@ Separate = Callable[[FloatArray], FloatArray]
 
 
 class Cover(NamedTuple):
-    """A solution of min costs @ y with rows @ y >= 1, after so many master programs.
-
-    ``plan`` is a feasible y, and ``lower`` at most the optimum; ``shares`` are the parts of it that
-    the rows of each family account for, in the dual.
-    """
+    """A feasible y, and ``lower``, at most the optimum, of which each family has a share."""
 
     plan: FloatArray
     lower: float
@@ -41,12 +36,11 @@ def cover(costs: FloatArray, separate: Separate, start: FloatArray) -> Cover:
 
     A family is a set of non-negative rows, perhaps infinite; ``separate(y)`` returns from each
     family a row that minimises row @ y, shape (families, len(y)). Kelley's cutting planes, from
-    the rows at a feasible ``start``: the master linear program over the rows seen so far gives a
-    vertex y, and the rows that it violates are added, as are those of a point halfway to the
-    cheapest plan so far, which saves about a third of the rounds. Two certificates, neither of
-    which trusts the solver: y / (min row @ y) satisfies every row, since ``separate`` is exact, so
-    its cost is at least the optimum; the master's dual solution, clipped and rescaled until
-    feasible, is at most it.
+    the rows at a feasible ``start``: the master program over the rows seen so far gives a vertex
+    y, and the rows that it violates are added, as are those of a point halfway to the cheapest
+    plan so far, which saves about a third of the rounds. Neither certificate trusts the solver:
+    y / (min row @ y) satisfies every row, so its cost is at least the optimum; the master's dual
+    solution, clipped and rescaled until feasible, is at most it.
     """
 
     def price(y: FloatArray) -> float:
@@ -91,9 +85,8 @@ def _probe(
 def _master(costs: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the optimal vertex of min costs @ y, rows @ y >= 1, and a feasible dual solution.
 
-    HiGHS drops entries below 1e-9 and errs by absolute tolerances. In units of cost, with the
-    largest entry of each row 1 and the right-hand sides around 1, both stay harmless however
-    different the gaps are.
+    HiGHS drops entries below 1e-9 and errs by absolute tolerances: harmless in units of cost,
+    with the largest entry of each row 1 and the right-hand sides around 1.
     """
     from scipy.optimize import linprog
 
@@ -114,21 +107,22 @@ def _master(costs: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray
 
 
 class Confusers(NamedTuple):
-    """Pairs (state, top): in that state the arm ``top``, not the best arm, may be the best."""
+    """Pairs (state, top): in that state the arm ``top``, not the best arm, may be the best.
+
+    ``lifted`` (pairs, k) are the arms that must then stand above the best arm.
+    """
 
     orders: LatentOrders
     best: int
     states: IntArray
     tops: IntArray
     lifted: BoolArray
-    """(pairs, k): the arms that must then stand above the best arm."""
 
     def nearest(self, means: FloatArray, weights: FloatArray) -> FloatArray:
         """Solve argmin over lambda of sum_a w_a (lambda_a - mu_a)^2, for each pair: (pairs, k).
 
         Lambda lies in the pair's closed cone {lambda in H_s : lambda_top >= all others} and is
-        mu* on the best arm. As every mean is at most mu*, so is every pooled average of means, and
-        therefore, exactly,
+        mu* on the best arm. Every mean, so every pooled average, is at most mu*. Hence, exactly,
 
         * an arm that must stand above the best arm is lifted to mu*, no further;
         * the other arms are projected on H_s as if the lifted arms and the best arm were absent:
@@ -139,14 +133,13 @@ class Confusers(NamedTuple):
         fixed[:, self.best] = True
         values = np.where(fixed, peak, means)
         loads = np.where(fixed, 0.0, weights)
-        anywhere = np.full(len(fixed), -1)
-        fits, _ = project_each(values, loads, self.orders, self.states, anywhere)
+        fits, _ = project_each(values, loads, self.orders, self.states, -1)
         instances: FloatArray = np.where(fixed, peak, np.minimum(fits, peak))
         return instances
 
 
 def find_confusers(orders: LatentOrders, best: int) -> Confusers:
-    """Return the pairs (state, top) whose instances can be confused with one where ``best`` is.
+    """Return the pairs (state, top) that can be confused with an instance where ``best`` is best.
 
     A state that puts arms above ``best`` lifts them all; any other top would be lifted in addition,
     so one pair stands for all. A state that leaves ``best`` on top of its order, the true one

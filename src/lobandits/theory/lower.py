@@ -14,8 +14,7 @@ from lobandits.theory.bound import LowerBound
 from lobandits.theory.graves_lai import Cover, cover, find_confusers
 
 LARGEST = 1e300
-RELATIVE = 1e-9
-"""Differences below this share of the spread of the means count as equality."""
+RELATIVE = 1e-9  # differences below this share of the spread of the means count as equality
 
 
 def regret_lower_bound(
@@ -27,35 +26,30 @@ def regret_lower_bound(
 ) -> LowerBound:
     """Solve min over c >= 0 of sum_a c_a Delta_a, sum_a c_a KL(mu_a, lambda_a) >= 1 on Alt(mu).
 
-    Theorem 1, solved as a Graves-Lai program: liminf Reg(T) / log T is at least its value for
-    every uniformly good policy; KL(x, y) = (x - y)^2 / (2 sigma^2). Playing the best arm costs no
-    regret, so Alt(mu) has only the instances lambda that agree with mu on it and have another
-    best arm:
+    Theorem 1: liminf Reg(T) / log T is at least this for every uniformly good policy, with
+    KL(x, y) = (x - y)^2 / (2 sigma^2). Playing the best arm costs no regret, so Alt(mu) has only
+    the instances lambda that agree with mu on it and have another best arm:
 
     * ``"mab"``: all of them; sum_a 2 sigma^2 / Delta_a.
-    * ``"lb"``: those among the rows of ``state_means``; a linear program. It is 0 where every
-      rival state gives the best arm another mean, as in the paper's synthetic task.
-    * ``"lob"``: those in the cone H_s of some state s; cutting planes, with isotonic projections
-      as the exact separation oracle.
+    * ``"lb"``: rows of ``state_means``; a linear program. It is 0 where every rival state gives
+      the best arm another mean, as in the paper's synthetic task.
+    * ``"lob"``: those in the cone H_s of some state s; cutting planes.
 
     Parameters
     ----------
     means
         The instance mu (k,), with one best arm. For ``"lob"`` it must agree with some state's
-        order (equal means agree with either order), for ``"lb"`` be a row of ``state_means``.
+        order (equal means agree with either), for ``"lb"`` be a row of ``state_means``.
     orders
-        The states' orders; only ``"lob"`` needs them, the others take the arms' names from them.
+        The states' orders; for ``"lb"`` and ``"mab"`` only the arms' names matter.
     sigma
         Standard deviation of the rewards.
-    kind
-        ``"lob"``, ``"lb"`` or ``"mab"``.
-    state_means
-        (m, k), for ``"lb"``.
+    kind, state_means
+        ``"lob"``, ``"lb"`` or ``"mab"``; (m, k), for ``"lb"``.
 
     Examples
     --------
-    >>> import lobandits as lob
-    >>> orders = lob.LatentOrders.from_rankings([["a", "b", "c"], ["c", "a", "b"]], ["a", "b", "c"])
+    >>> orders = LatentOrders.from_rankings([["a", "b", "c"], ["c", "a", "b"]], ["a", "b", "c"])
     >>> print(regret_lower_bound([3.0, 2.0, 1.0], orders, sigma=1.0))
     LOB lower bound: regret >= 1 log T
     with state 1, arm 'c' could be the best one
@@ -77,7 +71,7 @@ def regret_lower_bound(
 
 
 def checked_means(means: ArrayLike, orders: LatentOrders | None) -> FloatArray:
-    """Return the means as an array (k,) of finite numbers, one for each arm of the orders."""
+    """Return the means (k,), one for each arm of the orders."""
     array = finite_array("means", means, ndim=1)
     if len(array) == 0:
         raise LobInputError("means is empty; give one mean per arm")
@@ -96,10 +90,7 @@ def checked_means(means: ArrayLike, orders: LatentOrders | None) -> FloatArray:
 
 
 def require_state(means: FloatArray, orders: LatentOrders) -> None:
-    """Refuse means that agree with no state's order, and name the state that comes closest.
-
-    Equal means agree with either order: the cones are taken closed.
-    """
+    """Refuse means in no state's closed cone, and name the state that comes closest."""
     broken = orders.precedes & (means[:, None] < means[None, :] - _slack(means))
     counts = broken.sum(axis=(1, 2))
     if counts.min() == 0:
@@ -115,7 +106,7 @@ def require_state(means: FloatArray, orders: LatentOrders) -> None:
 
 
 def _slack(means: FloatArray) -> float:
-    """Return the difference below which two of the means count as equal."""
+    """Return the difference below which means count as equal."""
     return RELATIVE * float(np.ptp(means)) + _rounding(means)
 
 
@@ -127,22 +118,21 @@ def _rounding(means: FloatArray) -> float:
 class Task(NamedTuple):
     """The instance in units in which mu* = 0 and the widest gap is 1.
 
-    The program's variables are y_a = c_a / (2 (sigma / spread)^2), for all arms but the best one.
+    The program's variables are y_a = c_a / (2 (sigma / spread)^2), for ``others``, all arms but the
+    best one; their scaled ``gaps`` are its prices.
     """
 
     means: FloatArray
     arms: tuple[str, ...]
     best: int
     others: BoolArray
-    """Which arms are not the best one."""
     scaled: FloatArray
     gaps: FloatArray
-    """The scaled gaps of ``others``: the prices of y."""
     spread: float
     sigma: float
 
     def rows(self, instances: FloatArray) -> FloatArray:
-        """Return the coefficients of y in the divergence from scaled ``instances`` (n, k)."""
+        """Return the coefficients of y in the divergence from scaled instances (n, k)."""
         shift: FloatArray = (instances - self.scaled)[:, self.others]
         return shift * shift
 
@@ -154,7 +144,7 @@ class Task(NamedTuple):
 
     @property
     def safe(self) -> FloatArray:
-        """The y that is enough with no structure at all."""
+        """The y that is enough without any structure."""
         plan: FloatArray = 1.0 / self.gaps**2
         return plan
 
@@ -192,7 +182,6 @@ def _unstructured(task: Task) -> LowerBound:
 
 
 def _latent(task: Task, state_means: ArrayLike | None) -> LowerBound:
-    """Solve the linear program over the states with another best arm."""
     if state_means is None:
         raise LobInputError("kind='lb' needs state_means (n_states, n_arms)")
     table = finite_array("state_means", state_means, ndim=2)
@@ -224,7 +213,6 @@ def _latent(task: Task, state_means: ArrayLike | None) -> LowerBound:
 
 
 def _latent_order(task: Task, orders: LatentOrders) -> LowerBound:
-    """Solve the program over all pairs of a state and a possible other best arm."""
     require_state(task.means, orders)
     confusers = find_confusers(orders, task.best)
     if len(confusers.states) == 0:
