@@ -39,8 +39,8 @@ def export(
     from lobandits._files import write_atomic
     from lobandits.cli.values import checked_suffix
     from lobandits.service import DecisionService
-    from lobandits.service.export import NAMES
-    from lobandits.service.export import export as parts_of
+    from lobandits.service.reports import NAMES
+    from lobandits.service.reports import export as parts_of
 
     checked_suffix("--out", out, (out.suffix.lower(),))
     usual = "parquet" if out.suffix.lower() == ".parquet" else "ndjson"

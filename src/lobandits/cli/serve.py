@@ -57,8 +57,7 @@ def serve(
 
     need_service()
     from lobandits._checks import one_of, whole
-    from lobandits.service.plan import Plan
-    from lobandits.service.server import LEVELS
+    from lobandits.service.server import LEVELS, Plan
     from lobandits.service.settings import Settings
 
     whole("--workers", workers)

@@ -12,7 +12,7 @@ except ImportError as error:
 
 from lobandits.service.calls import Decision, DecisionCall, RewardCall, new_id
 from lobandits.service.decisions import DecisionService
-from lobandits.service.export import LogRow
+from lobandits.service.reports import LogRow
 from lobandits.service.store import Store, open_store
 
 __all__ = [

@@ -86,7 +86,7 @@ class Call(Generic[T]):
         self.value, self.done = value, True
 
     def fail(self, error: BaseException) -> None:
-        """Set an error as the outcome."""
+        """Set the error that is the outcome."""
         self.error, self.done = error, True
 
     def result(self) -> T:
@@ -106,10 +106,7 @@ class DecisionCall(Call[list[Decision]]):
 
 
 class RewardCall(Call[list[str]]):
-    """Rewards, each with its own status.
-
-    ``default`` rewards stand in for those that never came.
-    """
+    """Rewards, each with its own status; ``default`` ones stand in for those that never came."""
 
     def __init__(self, rewards: Iterable[Any], default: bool = False) -> None:
         self.rewards = [_reward(reward) for reward in _listed("rewards", rewards)]

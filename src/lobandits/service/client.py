@@ -17,7 +17,7 @@ from lobandits.service.errors import ServiceError, StoreUnavailableError, error_
 
 AGAIN = frozenset((502, 503, 504))
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds
-KEPT = 30  # seconds that an idle connection is kept: less than the server keeps it
+KEPT = 30  # seconds that an idle connection is kept: less than by the server
 
 
 class Client:
@@ -54,9 +54,9 @@ class Client:
             raise LobInputError(f"url must begin with http:// or https://, got {url!r}")
         self.url = url.rstrip("/")
         self.retries = whole("retries", retries, least=0)
-        headers = {"content-type": "application/json"}
+        headers = {"authorization": f"Bearer {key}"} if key else {}
         self._http = httpx.Client(
-            headers=headers | ({"authorization": f"Bearer {key}"} if key else {}),
+            headers={"content-type": "application/json", **headers},
             timeout=positive("timeout", timeout),
             limits=httpx.Limits(max_connections=None, keepalive_expiry=KEPT),
         )
@@ -78,7 +78,7 @@ class Client:
         return [Decision(**decision) for decision in answer.get("decisions", ())]
 
     def record(self, decision: str, reward: float) -> str:
-        """Count the reward of a decision; return "recorded", or "already recorded"."""
+        """Count the reward of a decision; see `DecisionService.record`."""
         report = {"decision": decision, "reward": reward}
         return str(self._ask("POST", "/v1/rewards", report)["status"])
 
@@ -148,21 +148,24 @@ class Client:
 
     def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         """Return the answer's body; ask again where that may help."""
-        content = None if body is None else _encoded(body)
+        try:
+            content = None if body is None else json.dumps(body, allow_nan=False, default=float)
+        except (TypeError, ValueError) as error:
+            raise LobInputError(f"this cannot be sent as JSON: {error}") from None
         for attempt in range(self.retries + 1):
             pause = min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE)
             try:
                 answer = self._http.request(method, self.url + path, content=content)
                 if answer.status_code not in AGAIN:
                     break
-                error: ServiceError = _error(answer)
+                wrong: ServiceError = _error(answer)
                 asked = answer.headers.get("retry-after", "")
                 if asked.isdigit():
                     pause = max(pause, min(float(asked), LONGEST_PAUSE))
             except httpx.TransportError as reason:
-                error = self._silent(reason)
+                wrong = self._silent(reason)
             if attempt == self.retries:
-                raise error
+                raise wrong
             time.sleep(pause * random.uniform(0.5, 1.0))
         if answer.status_code != 200:
             raise _error(answer)
@@ -182,13 +185,6 @@ def _named(request: Mapping[str, Any]) -> dict[str, Any]:
         raise LobInputError("allowed must be a list of arms")
     listed = None if allowed is None else list(allowed)
     return {**request, "allowed": listed, "id": request.get("id") or new_id()}
-
-
-def _encoded(body: dict[str, Any]) -> bytes:
-    try:
-        return json.dumps(body, allow_nan=False, default=float).encode()
-    except (TypeError, ValueError) as error:
-        raise LobInputError(f"this cannot be sent as JSON: {error}") from None
 
 
 def _user_path(user: str) -> str:

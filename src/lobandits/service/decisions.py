@@ -16,21 +16,14 @@ from lobandits.service.calls import (
     Decision,
     DecisionCall,
     RewardCall,
-    check_decision,
     check_reward,
     check_user,
 )
-from lobandits.service.errors import (
-    DecisionExpiredError,
-    RewardConflictError,
-    StoreUnavailableError,
-    UnknownDecisionError,
-)
-from lobandits.service.export import LogRow, log_rows
+from lobandits.service.errors import StoreUnavailableError
 from lobandits.service.model import CurrentModel, encoded
 from lobandits.service.queue import GroupCommit
-from lobandits.service.store import Store, open_store, queries
-from lobandits.service.work import CONFLICT, EXPIRED, RECORDED, UNKNOWN, Work, microseconds
+from lobandits.service.store import Store, forget, open_store, overdue
+from lobandits.service.work import RECORDED, Work, counted, microseconds
 
 KEEP_MINUTES = 30 * 24 * 60
 
@@ -150,19 +143,8 @@ class DecisionService:
         RewardConflictError
             If the decision has another reward; `DecisionExpiredError` if that is the default.
         """
-        check_decision(decision)
         (status,) = self.record_many([(decision, reward)])
-        if status == UNKNOWN:
-            raise UnknownDecisionError(f"unknown decision {decision!r}")
-        if status == EXPIRED:
-            raise DecisionExpiredError(
-                f"the reward of decision {decision} came too late: it was given the default reward"
-            )
-        if status == CONFLICT:
-            raise RewardConflictError(
-                f"decision {decision} has another reward already; the first one counts"
-            )
-        return status
+        return counted(decision, status)
 
     def record_many(self, rewards: Iterable[tuple[str, float] | Mapping[str, Any]]) -> list[str]:
         """Count many rewards, pairs or mappings, in one transaction; return the status of each.
@@ -172,10 +154,10 @@ class DecisionService:
         return self._group.submit(RewardCall(rewards))
 
     def run(self, calls: list[Call[Any]]) -> None:
-        """Run calls in one transaction; each is finished or failed after the commit.
+        """Run calls in one transaction, for servers with a queue of their own.
 
-        For servers with a queue of their own: make each `DecisionCall` or `RewardCall`, run many
-        together in one thread, and ask each for its ``result()``.
+        Make each `DecisionCall` or `RewardCall`, run many together in one thread, and ask each
+        for its ``result()``.
         """
         try:
             self._current.follow()
@@ -204,16 +186,16 @@ class DecisionService:
 
     def forget(self, user: str) -> int:
         """Delete a user's statistics and decisions; return how many decisions."""
-        return queries.forget(self.store, check_user(user))
+        return forget(self.store, check_user(user))
 
-    def log(self, after: int = 0, page: int = 10_000) -> Iterator[LogRow]:
+    def log(self, after: int = 0, page: int = 10_000) -> Iterator[reports.LogRow]:
         """Yield the decisions numbered above ``after``, in the order in which they were stored.
 
-        Pages are short reads of their own, so an export of any length blocks nobody. With several
-        writers on PostgreSQL, a decision may become visible after one with a higher number, so
-        continue an export after a row that was a minute old.
+        An export of any length blocks nobody. With several writers on PostgreSQL, a decision may
+        become visible after one with a higher number, so continue an export after a row that was
+        a minute old.
         """
-        return log_rows(self.store, self._current, after, page)
+        return reports.log_rows(self.store, self._current, after, page)
 
     def put_model(self, policy: Policy) -> str:
         """Serve another policy from now on; return the name of its model.
@@ -234,12 +216,13 @@ class DecisionService:
         refused as expired. Also forgets the activity of minutes more than 30 days ago.
         """
         now = microseconds()
-        queries.drop_activity(self.store, now // 60_000_000 - KEEP_MINUTES)
+        oldest = now // 60_000_000 - KEEP_MINUTES
+        self.store.execute("DELETE FROM activity WHERE minute < :oldest", oldest=oldest)
         if self.reward_wait is None:
             return 0
         late = now - int(self.reward_wait * 1e6)
         given = 0
-        for ids in queries.overdue(self.store, late):
+        for ids in overdue(self.store, late):
             call = RewardCall([(key.hex(), self.default_reward) for key in ids], default=True)
             given += self._group.submit(call).count(RECORDED)
         return given
@@ -278,7 +261,7 @@ class DecisionService:
         return f"DecisionService({self.policy!r}, {self.store.url!r})"
 
     def _statistics(self, user: str) -> dict[int, tuple[int, float]]:
-        found = queries.user_statistics(self.store, check_user(user))
+        found = self.store.user_statistics(check_user(user))
         self._current.follow()
         return found
 

@@ -23,6 +23,7 @@ POLL_SECONDS = 1.0
 RESTRICTIONS = 256  # restricted policies kept per model
 
 Key = tuple[int, ...] | None  # allowed arms as places in the model, sorted; None for all arms
+Table = tuple[IntArray, FloatArray]  # counts and sums, (n_users, n_arms) as the model's arms
 
 logger = logging.getLogger(__name__)
 
@@ -32,13 +33,6 @@ class Restriction(NamedTuple):
 
     policy: Policy
     columns: IntArray
-
-
-class Table(NamedTuple):
-    """Counts and sums of users, (n_users, n_arms) in the order of a model's arms."""
-
-    counts: IntArray
-    sums: FloatArray
 
 
 class Model:
@@ -63,7 +57,7 @@ class Model:
             places = tuple(sorted({self._places[name] for name in allowed}))
         except KeyError as error:
             try:
-                arm_index(self.policy.arms, error.args[0][:256])
+                arm_index(self.policy.arms, error.args[0][: MOST_CHARACTERS + 1])
             except LobInputError as reason:
                 raise UnknownArmError(str(reason)) from None
             raise
@@ -85,7 +79,7 @@ class Model:
         rows = order[np.searchsorted(numbers, stored.users[kept], sorter=order)]
         counts[rows, columns[kept]] = stored.plays[kept]
         sums[rows, columns[kept]] = stored.totals[kept]
-        return Table(counts, sums)
+        return counts, sums
 
     def choose(
         self, table: Table, rows: IntArray, keys: Sequence[Key], rng: np.random.Generator
@@ -94,14 +88,15 @@ class Model:
 
         Request i is of the user ``rows[i]`` of the table, restricted to the arms ``keys[i]``.
         """
+        counts, sums = table
         places, chances = np.empty(len(rows), np.int64), np.empty(len(rows))
         groups: dict[Key, list[int]] = {}
         for i, key in enumerate(keys):
             groups.setdefault(key, []).append(i)
         for key, members in groups.items():
             policy, columns = self.restricted(key)
-            users = rows[members]
-            state = state_of(policy, table.counts[users][:, columns], table.sums[users][:, columns])
+            cells = np.ix_(rows[members], columns)
+            state = state_of(policy, counts[cells], sums[cells])
             arms = policy.decide(state, policy.draw(rng, (len(members),)))
             odds = policy.propensities(state)
             places[members] = columns[arms]
@@ -125,7 +120,7 @@ class CurrentModel:
         self._looked = time.monotonic()
 
     def put(self, policy: Policy) -> str:
-        """Store a policy as the newest model, and let it decide; return the model's name."""
+        """Let a policy, stored as the newest model, decide; return the model's name."""
         self._put(policy)
         return self.reload()
 

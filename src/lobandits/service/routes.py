@@ -18,43 +18,33 @@ from prometheus_client import (
 from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.convertors import PathConvertor, register_url_convertor
 
-from lobandits.service import errors, schemas
+from lobandits.service import schemas
 from lobandits.service.calls import DecisionCall, RewardCall
-from lobandits.service.decisions import DecisionService
-from lobandits.service.export import KINDS, Columns, Format, export
+from lobandits.service.decisions import KEEP_MINUTES, DecisionService
 from lobandits.service.model import as_policy
 from lobandits.service.queue import CallQueue
-from lobandits.service.reports import describe
-from lobandits.service.work import CONFLICT, EXPIRED, UNKNOWN
+from lobandits.service.reports import KINDS, Columns, Format, describe, export
+from lobandits.service.settings import PAGE
+from lobandits.service.work import counted
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # through it, processes add up their numbers
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-LONGEST = 30 * 24 * 60  # minutes that are kept
-REFUSED: dict[str, tuple[type[errors.ServiceError], str]] = {
-    UNKNOWN: (errors.UnknownDecisionError, "there is no decision with this id"),
-    CONFLICT: (
-        errors.RewardConflictError,
-        "the decision has another reward already; the first counts",
-    ),
-    EXPIRED: (errors.DecisionExpiredError, "too late: the decision was given the default reward"),
-}
 
 
 class Metrics:
     """The counters of a server."""
 
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self.requests = self._counter("requests", "Requests answered.", "method", "route", "status")
+        self.registry = registry = CollectorRegistry()
+        labels = ("method", "route", "status")
+        self.requests = Counter("lob_requests", "Requests answered.", labels, registry=registry)
         self.seconds = Histogram(
-            "lob_request_seconds", "Time to answer.", ("route",),
-            buckets=SECONDS, registry=self.registry,
-        )  # fmt: skip
-        self.decisions = self._counter("decisions", "Decisions made.", "arm")
-        self.rewards = self._counter("rewards", "Rewards answered, by status.", "status")
-
-    def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
-        return Counter(f"lob_{name}", meaning, labels, registry=self.registry)
+            "lob_request_seconds", "Time to answer.", ["route"], buckets=SECONDS, registry=registry
+        )
+        self.decisions = Counter("lob_decisions", "Decisions made.", ["arm"], registry=registry)
+        self.rewards = Counter(
+            "lob_rewards", "Rewards answered, by status.", ["status"], registry=registry
+        )
 
     def text(self) -> bytes:
         """Return all numbers in Prometheus' text format; with a folder, of all processes."""
@@ -94,10 +84,7 @@ def add_decisions(app: FastAPI, queue: CallQueue, metrics: Metrics) -> None:
     async def record(report: schemas.RewardReport) -> schemas.RewardAnswer:
         """Count what a decision earned; late and repeated reports are fine, each counts once."""
         (status,) = await recorded([report])
-        if status in REFUSED:
-            kind, message = REFUSED[status]
-            raise kind(message)
-        return schemas.RewardAnswer.model_construct(status=status)
+        return schemas.RewardAnswer.model_construct(status=counted(report.decision, status))
 
     @app.post("/v1/rewards/batch", **schemas.described("decide", 422, 503))
     async def record_many(batch: schemas.RewardReports) -> schemas.RewardAnswers:
@@ -135,11 +122,9 @@ def add_admin(app: FastAPI, service: DecisionService) -> None:
         """Erase a user: statistics and decisions. Doing it twice is fine."""
         return schemas.ErasedAnswer(decisions=service.forget(user))
 
-    @app.get(
-        "/v1/log",
-        response_class=StreamingResponse,
-        **schemas.described("admin", 422, 503, content=KINDS.values()),
-    )
+    kinds = schemas.described("admin", 422, 503, content=KINDS.values())
+
+    @app.get("/v1/log", response_class=StreamingResponse, **kinds)
     def log(
         form: Annotated[
             Format, Query(alias="format", description="One JSON object a line, or Parquet.")
@@ -158,14 +143,17 @@ def add_admin(app: FastAPI, service: DecisionService) -> None:
         return StreamingResponse(chain([first], parts), media_type=KINDS[form])
 
     @app.get("/v1/activity", **schemas.described("admin", 422, 503))
-    def activity(minutes: Annotated[int, Query(ge=1, le=LONGEST)] = 60) -> schemas.ActivityAnswer:
+    def activity(
+        minutes: Annotated[int, Query(ge=1, le=KEEP_MINUTES)] = 60,
+    ) -> schemas.ActivityAnswer:
         """Say what happened in the last minutes, by minute and arm."""
         return schemas.ActivityAnswer.model_validate(service.activity(minutes))
 
     @app.get("/v1/model", **schemas.described("admin", 503))
     def model() -> schemas.ModelAnswer:
         """Show the model that decides now."""
-        return schemas.ModelAnswer.model_validate(describe(service))
+        service.ready()
+        return schemas.ModelAnswer.model_validate(describe(service.model, service.policy))
 
     @app.put("/v1/model", **schemas.described("admin", 422, 503))
     def put_model(body: schemas.ModelBody) -> schemas.ModelName:
@@ -174,7 +162,7 @@ def add_admin(app: FastAPI, service: DecisionService) -> None:
 
 
 def add_health(app: FastAPI, service: DecisionService, metrics: Metrics) -> None:
-    """Add health, readiness and numbers, for those who watch over processes."""
+    """Add what those who watch over processes ask for."""
 
     @app.get("/healthz", **schemas.described("health"))
     async def healthz() -> schemas.Health:
@@ -187,18 +175,13 @@ def add_health(app: FastAPI, service: DecisionService, metrics: Metrics) -> None
         service.ready()
         return schemas.Readiness(status="ready", model=service.model)
 
-    @app.get(
-        "/metrics",
-        response_class=Response,
-        **schemas.described("health", content=[CONTENT_TYPE_LATEST]),
-    )
+    kind = schemas.described("health", content=[CONTENT_TYPE_LATEST])
+
+    @app.get("/metrics", response_class=Response, **kind)
     def numbers() -> Response:
         """Count requests, decisions and rewards, for Prometheus."""
         return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
-
-PAGE = {"/": "page.html"} | {f"/static/{f}": f for f in ("page.css", "page.js", "charts.js")}
-"""The files of the page by their paths. None holds data, so none needs a key."""
 
 MEDIA = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 RULES = (

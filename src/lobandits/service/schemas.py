@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from lobandits.policies.rewards import LARGEST
-from lobandits.service.answers import MAX_BATCH
 from lobandits.service.calls import MOST_ALLOWED, MOST_CHARACTERS
 
+MAX_BATCH = 1_000
 EXAMPLE = "0190a6e2c3f17d0e8b1d5a3f0d6e9c42"
 
 Text = Annotated[str, Field(strict=True)]

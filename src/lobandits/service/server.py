@@ -1,4 +1,4 @@
-"""Running an app in one process or several, until SIGTERM or SIGINT asks them to end.
+"""What `lob serve` runs: an app in one process or several, until SIGTERM or SIGINT.
 
 Then no new request is taken, those under way are finished, and the exit code is 0.
 """
@@ -7,13 +7,16 @@ import gc
 import json
 import logging
 import multiprocessing
+import os
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import FrameType
@@ -24,8 +27,14 @@ from starlette.types import ASGIApp
 
 from lobandits._checks import whole
 from lobandits.errors import LobError
+from lobandits.policies import Policy
+from lobandits.service.app import LOG, create_app
+from lobandits.service.decisions import DecisionService
+from lobandits.service.model import encoded
+from lobandits.service.routes import FOLDER
+from lobandits.service.settings import Settings
+from lobandits.service.store import open_store
 
-LOG = logging.getLogger("lobandits.service")
 LEVELS = ("debug", "info", "warning", "error")
 GRACE = 30  # seconds for requests under way at the end
 KEEP_ALIVE = 65  # seconds; longer than clients keep a connection that they do not use
@@ -100,11 +109,6 @@ def address(listener: socket.socket) -> str:
 
 def _announce(listener: socket.socket, workers: int) -> None:
     LOG.info("listening", extra={"fields": {"url": address(listener), "workers": workers}})
-
-
-def serve(app: ASGIApp, listener: socket.socket) -> None:
-    """Serve ``app`` in this process until a signal."""
-    Server(app, lambda: _announce(listener, 1)).run([listener])
 
 
 class Workers:
@@ -190,11 +194,14 @@ def _work(make: Callable[[], ASGIApp], listener: socket.socket, parent: Connecti
 class JsonLines(logging.Formatter):
     """Writes a record as ``{"time", "level", "event", ...}``."""
 
+    converter = staticmethod(time.gmtime)
+    default_time_format = "%Y-%m-%dT%H:%M:%S"
+    default_msec_format = "%s.%03dZ"
+
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as one line."""
-        clock = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
         line = {
-            "time": f"{clock}.{int(record.msecs):03d}Z",
+            "time": self.formatTime(record),
             "level": record.levelname.lower(),
             "event": record.getMessage(),
             **getattr(record, "fields", {}),
@@ -213,3 +220,53 @@ def start_logging(level: str = "info") -> None:
         logger.handlers = [handler]
         logger.setLevel(least.upper())
         logger.propagate = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A server yet to be started, as a value that can be sent to other processes."""
+
+    store: str
+    reward_wait: float | None = None
+    default_reward: float = 0.0
+    settings: Settings = field(default_factory=Settings)
+    log_level: str = "info"
+
+    def service(self, policy: Policy | None = None) -> DecisionService:
+        """Return the service; without a policy it serves the store's newest model."""
+        wait, default = self.reward_wait, self.default_reward
+        return DecisionService(policy, self.store, reward_wait=wait, default_reward=default)
+
+    def put(self, policy: Policy | None) -> None:
+        """Store a policy as the newest model, unless the store has had it before.
+
+        So a server that starts again does not undo what ``lob model put`` did meanwhile.
+        """
+        content = "" if policy is None else encoded(policy)[1]
+        with closing(open_store(self.store)) as store:
+            known = store.has_model(content)
+        with self.service(None if known else policy) as service:
+            if not service.model.endswith(content[:8]):
+                fields = {"model": service.model}
+                LOG.warning("a newer model was put after these orders", extra={"fields": fields})
+
+    def app(self) -> ASGIApp:
+        """Return the app, for a process of its own."""
+        start_logging(self.log_level)
+        return create_app(self.service(), self.settings)
+
+    def run(self, policy: Policy | None, host: str, port: int, workers: int) -> None:
+        """Serve until a signal; what is wrong is said before anything is started."""
+        self.settings.check_host(host)
+        with listen(host, port) as listener:
+            start_logging(self.log_level)
+            self.put(policy)
+            if workers == 1:
+                Server(self.app(), lambda: _announce(listener, 1)).run([listener])
+                return
+            with tempfile.TemporaryDirectory(prefix="lob-metrics-") as folder:
+                os.environ[FOLDER] = folder
+                try:
+                    Workers(self.app, listener, workers).run()
+                finally:
+                    del os.environ[FOLDER]

@@ -9,7 +9,12 @@ import numpy as np
 
 from lobandits.errors import LobError
 from lobandits.service.calls import Call, Decision, DecisionCall, RewardCall, new_ids
-from lobandits.service.errors import IdConflictError
+from lobandits.service.errors import (
+    DecisionExpiredError,
+    IdConflictError,
+    RewardConflictError,
+    UnknownDecisionError,
+)
 from lobandits.service.model import CurrentModel, Key
 from lobandits.service.store import Store
 from lobandits.service.store.databases import StoredDecision, Transaction
@@ -84,10 +89,7 @@ class Work:
         return outcomes + decided
 
     def _count(self, transaction: Transaction, now: int, earned: Sums) -> list[Outcome]:
-        """Write the rewards of decisions that have none, and add them to the statistics.
-
-        Reported rewards are also added to ``earned``, by arm.
-        """
+        """Write the rewards of decisions that have none; add them to statistics and ``earned``."""
         ids = {key for call in self._rewards for key, _ in call.rewards if key}
         stored = transaction.find_decisions(sorted(ids), lock=True)
         written: list[tuple[float, int | None, int]] = []
@@ -112,10 +114,7 @@ class Work:
         return outcomes
 
     def _decide(self, transaction: Transaction, now: int) -> tuple[list[Outcome], Counter[int]]:
-        """Return the outcomes, and how many decisions were made for each arm.
-
-        Decisions that exist are returned again, the others are made and written.
-        """
+        """Return decisions that exist, make the others; also count those made for each arm."""
         every = [want for wants in self._wanted.values() for want in wants]
         known = [want.id for want in every if self._tried or want.named]
         self._tried = True
@@ -180,8 +179,23 @@ class Work:
 
 
 def microseconds() -> int:
-    """Return the time, in microseconds since 1970."""
+    """Return the time since 1970."""
     return time.time_ns() // 1000
+
+
+def counted(decision: str, status: str) -> str:
+    """Return the status of a reward that counts, or raise why it does not."""
+    if status == UNKNOWN:
+        raise UnknownDecisionError(f"unknown decision {decision[:40]!r}")
+    if status == EXPIRED:
+        raise DecisionExpiredError(
+            f"the reward of decision {decision} came too late: it was given the default reward"
+        )
+    if status == CONFLICT:
+        raise RewardConflictError(
+            f"decision {decision} has another reward already; the first one counts"
+        )
+    return status
 
 
 def _add(sums: Sums, key: Hashable, reward: float) -> None:

@@ -129,13 +129,10 @@ function drawTraffic() {
   const pick = (i) => {
     picked = i;
     areas.forEach((area, j) => area.classList.toggle("picked", i === j));
-    const minutes = size > 1 ? `means of ${size} minutes` : "minutes";
-    say(
-      "traffic-readout",
-      i < 0
-        ? `Bars are ${minutes}; the last is not over.`
-        : `${labels[i]}: ${number(decisions[i])} decisions and ${number(rewards[i])} rewards per minute`,
-    );
+    const bars = `Bars are ${size > 1 ? `means of ${size} minutes` : "minutes"}; the last is not over.`;
+    const all = sum([...decisions, ...rewards]) ? bars : "Nothing happened in this window.";
+    const one = `${number(decisions[i])} decisions and ${number(rewards[i])} rewards per minute`;
+    say("traffic-readout", i < 0 ? all : `${labels[i]}: ${one}`);
   };
   pick(picked);
   $("traffic").onpointerover = (event) => pick(areas.indexOf(event.target));
