@@ -16,9 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import lobandits
 from lobandits.errors import LobError
-from lobandits.service import routes
-from lobandits.service.decisions import DecisionService
-from lobandits.service.queue import CallQueue
+from lobandits.service import DecisionService, routes
 from lobandits.service.settings import BodyLimit, Guard, Settings, refusal
 
 LOG = logging.getLogger("lobandits.service")
@@ -56,7 +54,7 @@ def create_app(service: DecisionService, settings: Settings | None = None) -> Fa
     """
     settings = settings or Settings()
     metrics = routes.Metrics()
-    queue = CallQueue(service.run)
+    queue = routes.CallQueue(service.run)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -4,7 +4,8 @@ import math
 import os
 import re
 import time
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Callable, Iterable
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -17,6 +18,8 @@ from lobandits.service.errors import InvalidRequestError, UnknownDecisionError
 MOST_CHARACTERS = 256
 MOST_ALLOWED = 10_000
 ID = re.compile(r"[0-9a-f]{32}")
+
+MOST_ITEMS = 2_000  # decisions and rewards of one transaction, unless a single call has more
 
 T = TypeVar("T")
 
@@ -97,6 +100,9 @@ class Call(Generic[T]):
         return self.value  # type: ignore[return-value]
 
 
+Run = Callable[[list[Call[Any]]], None]  # runs calls and sets their outcomes: DecisionService.run
+
+
 class DecisionCall(Call[list[Decision]]):
     """Decisions that are made together, or not at all."""
 
@@ -112,6 +118,57 @@ class RewardCall(Call[list[str]]):
         self.rewards = [_reward(reward) for reward in _listed("rewards", rewards)]
         self.default = default
         super().__init__(len(self.rewards))
+
+
+def take(waiting: deque[Call[Any]], most: int) -> list[Call[Any]]:
+    """Remove and return the calls that come first, at least one, with up to ``most`` items."""
+    group = [waiting.popleft()]
+    items = group[0].size
+    while waiting and items + waiting[0].size <= most:
+        group.append(waiting.popleft())
+        items += group[-1].size
+    return group
+
+
+class GroupCommit:
+    """Lets threads wait for calls, which are run in groups, one group at a time.
+
+    The first thread to come leads: it runs all calls that have come, while others queue. Then the
+    first of those leads. So a lone caller waits for nobody, and many callers share a commit.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._lock = Lock()
+        self._waiting: deque[Call[Any]] = deque()
+        self._busy = False
+
+    def submit(self, call: Call[T]) -> T:
+        """Return the outcome of a call, or raise the error that it is."""
+        with self._lock:
+            self._waiting.append(call)
+            leads = not self._busy
+            self._busy = True
+        if not leads:
+            call.wait()
+        if not call.done:
+            self._lead(call)
+        return call.result()
+
+    def _lead(self, mine: Call[Any]) -> None:
+        with self._lock:
+            group = take(self._waiting, MOST_ITEMS)
+        try:
+            self._run(group)
+        finally:
+            with self._lock:
+                successor = self._waiting[0] if self._waiting else None
+                self._busy = successor is not None
+            for call in group:
+                if call is not mine:
+                    call.wake()
+            if successor is not None:
+                successor.wake()
 
 
 def _request(request: Any) -> Request:

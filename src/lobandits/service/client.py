@@ -21,11 +21,11 @@ KEPT = 30  # seconds that an idle connection is kept: less than by the server
 
 
 class Client:
-    """Decisions from a server, with the methods of `DecisionService`.
+    """Decisions from a server, with the methods and errors of `DecisionService`.
 
     A request that fails on its way, or that the server cannot take now, is sent again, after a
     pause that doubles. That is safe: the client names every decision itself, so that it is made
-    once, and a reward counts once. Many threads may share a client; its errors are the service's.
+    once, and a reward counts once. Many threads may share a client.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Client:
         return Decision(**self._ask("POST", "/v1/decisions", request))
 
     def decide_many(self, requests: Iterable[str | Mapping[str, Any]]) -> list[Decision]:
-        """Return a decision for each of up to 1,000 requests: users' names, or mappings."""
+        """Return a decision for each of up to 1,000 requests."""
         named = [_named({"user": r} if isinstance(r, str) else r) for r in requests]
         answer = self._ask("POST", "/v1/decisions/batch", {"requests": named}) if named else {}
         return [Decision(**decision) for decision in answer.get("decisions", ())]
@@ -83,7 +83,7 @@ class Client:
         return str(self._ask("POST", "/v1/rewards", report)["status"])
 
     def record_many(self, rewards: Iterable[tuple[str, float] | Mapping[str, Any]]) -> list[str]:
-        """Count up to 1,000 rewards, and return the status of each."""
+        """Count up to 1,000 rewards; return the status of each."""
         reports = [
             dict(r) if isinstance(r, Mapping) else {"decision": r[0], "reward": r[1]}
             for r in rewards
@@ -97,15 +97,15 @@ class Client:
         return {name: known[name] for name in ("user", "plays", "arms")}
 
     def explain(self, user: str) -> dict[str, Any]:
-        """Return `user`, with the state posterior and what speaks for each arm."""
+        """Return `user`, with the state posterior and what speaks for each arm, as plain data."""
         return self._ask("GET", _user_path(user))
 
     def forget(self, user: str) -> int:
-        """Erase a user; return how many decisions there were."""
+        """Delete a user's statistics and decisions; return how many decisions."""
         return int(self._ask("DELETE", _user_path(user))["decisions"])
 
     def log(self, after: int = 0) -> Iterator[dict[str, Any]]:
-        """Yield the decisions numbered above ``after``, as they are read."""
+        """Yield the decisions numbered above ``after``."""
         try:
             with self._http.stream("GET", f"{self.url}/v1/log", params={"after": after}) as answer:
                 if answer.status_code != 200:

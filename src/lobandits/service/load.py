@@ -30,7 +30,7 @@ class LoadReport:
 
     @property
     def pairs(self) -> int:
-        """Decisions made whose reward was recorded."""
+        """Decisions whose reward was recorded."""
         return self.latencies.size // 2
 
     @property
@@ -63,7 +63,6 @@ def load_test(
     """Ask the server at ``url`` for decisions and report rewards, as fast as it answers.
 
     Each of the ``clients``, spread over ``processes``, waits for an answer before its next request.
-    ``seed`` names the users and their rewards.
     """
     whole("clients", clients)
     whole("users", users)
@@ -90,7 +89,7 @@ def load_test(
 
 
 class _Connection:
-    """One client: a connection that is opened again when it breaks."""
+    """A connection that is opened again when it breaks."""
 
     def __init__(self, place: tuple[str, int], head: bytes) -> None:
         self.place = place
@@ -98,7 +97,7 @@ class _Connection:
         self.writer: asyncio.StreamWriter | None = None
 
     async def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Send one request, and return the answer's body."""
+        """Return the answer's body."""
         if self.writer is None:
             self.reader, self.writer = await asyncio.open_connection(*self.place)
         data = json.dumps(body).encode()
@@ -123,13 +122,13 @@ class _Connection:
 def _run(
     place: tuple[str, int], head: bytes, clients: int, seconds: float, users: int, seed: str
 ) -> tuple[float, list[float], list[str]]:
-    """Return how long the clients of one process took, their latencies and their errors."""
+    """Return how long the clients of one process took, with latencies and errors."""
     latencies: list[float] = []
     errors: list[str] = []
 
-    async def play(random: Random, end: float) -> None:
+    async def play(random: Random) -> None:
         connection = _Connection(place, head)
-        while time.perf_counter() < end:
+        while time.perf_counter() - began < seconds:
             try:
                 user = f"user-{random.randrange(users)}"
                 asked = time.perf_counter()
@@ -144,10 +143,9 @@ def _run(
                 await asyncio.sleep(0.05)
         connection.close()
 
-    async def main() -> float:
-        began = time.perf_counter()
-        end = began + seconds
-        await asyncio.gather(*(play(Random(f"{seed}/{i}"), end) for i in range(clients)))
-        return time.perf_counter() - began
+    async def main() -> None:
+        await asyncio.gather(*(play(Random(f"{seed}/{i}")) for i in range(clients)))
 
-    return asyncio.run(main()), latencies, errors
+    began = time.perf_counter()
+    asyncio.run(main())
+    return time.perf_counter() - began, latencies, errors

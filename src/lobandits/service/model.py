@@ -36,7 +36,7 @@ class Restriction(NamedTuple):
 
 
 class Model:
-    """A version of the policy that is served; its name is the version and a part of its hash."""
+    """A version of the policy that is served."""
 
     def __init__(self, store: Store, version: int) -> None:
         arms = store.arms()
@@ -50,7 +50,7 @@ class Model:
         self.restricted = lru_cache(RESTRICTIONS)(self._restrict)
 
     def key(self, allowed: tuple[str, ...] | None) -> Key:
-        """Return the key of the allowed arms; raise `UnknownArmError` if there is no such arm."""
+        """Return the key of the allowed arms, or raise `UnknownArmError`."""
         if allowed is None:
             return None
         try:
@@ -112,7 +112,7 @@ class CurrentModel:
         self._arms: dict[int, str] = {}
         self._models: dict[int, str] = {}
         if policy is not None:
-            self._put(policy)
+            store.put_model(*encoded(policy), policy.arms)
         version = store.newest_version()
         if not version:
             raise LobInputError("the store has no model yet; give a policy (lob serve: --orders)")
@@ -121,7 +121,7 @@ class CurrentModel:
 
     def put(self, policy: Policy) -> str:
         """Let a policy, stored as the newest model, decide; return the model's name."""
-        self._put(policy)
+        self._store.put_model(*encoded(policy), policy.arms)
         return self.reload()
 
     def reload(self) -> str:
@@ -152,10 +152,6 @@ class CurrentModel:
         if version not in self._models:
             self._models[version], _ = self._store.model(version)
         return self._models[version]
-
-    def _put(self, policy: Policy) -> None:
-        text, content = encoded(policy)
-        self._store.put_model(text, content, policy.arms)
 
     def _load(self, version: int) -> Model:
         model = Model(self._store, version)

@@ -51,7 +51,7 @@ def state_posterior(policy: Policy, state: State) -> FloatArray | None:
 def user_report(
     current: CurrentModel, user: str, statistics: Mapping[int, tuple[int, float]]
 ) -> Row:
-    """Return plays and means of the model's arms, and of other arms that were played."""
+    """Return plays and means of the model's arms, and of others that were played."""
     numbers = dict.fromkeys([*current.model.ids, *statistics])
     cells = {current.arm_name(number): statistics.get(number, (0, 0.0)) for number in numbers}
     return {
@@ -103,7 +103,7 @@ def describe(name: str, policy: Policy) -> Row:
 
 
 def activity(store: Store, model: Model, now: int, minutes: int, sample: int) -> Row:
-    """Return decisions and rewards of each minute and arm, and how sure the states are."""
+    """Return what happened by minute and arm, and how sure the states are."""
     last = now // 60_000_000
     first = last - minutes + 1
     found = [row for row in store.activity(first) if row[0] <= last]
@@ -133,10 +133,7 @@ def activity(store: Store, model: Model, now: int, minutes: int, sample: int) ->
 
 
 def certainty(store: Store, model: Model, sample: int) -> Row:
-    """Return, for the users of the last decisions, the chance of their most likely state.
-
-    For policies that know no states it is the chance of the most likely arm.
-    """
+    """Return the chance of the most likely state, or else arm, of the last decisions' users."""
     policy = model.policy
     of = "state" if isinstance(policy, MTS | OrderPolicy) else "arm"
     users, stored = store.recent_statistics(sample)
@@ -165,34 +162,21 @@ def _finite(value: Any) -> Any:
 
 
 class LogRow(NamedTuple):
-    """A decision and what became of it.
+    """A decision and what became of it; times are UTC.
 
-    Attributes
-    ----------
-    number : int
-        Counts the decisions of a store; to continue an export, start after the last one.
-    id, user, arm, probability, model
-        As in `Decision`.
-    time : datetime
-        When it was made, UTC.
-    reward : float or None
-        None if there is none yet.
-    reward_time : datetime or None
-        When the reward was reported; None also if it is the default reward.
-    action, pscore
-        The arm as a number from 0, and the probability, as `Open Bandit Pipeline
-        <https://github.com/st-tech/zr-obp>`_ names them.
+    ``action`` and ``pscore`` are the arm as a number from 0 and the probability, as `Open Bandit
+    Pipeline <https://github.com/st-tech/zr-obp>`_ names them.
     """
 
-    number: int
+    number: int  # counts the decisions of a store; to continue an export, start after the last one
     id: str
     user: str
     arm: str
     probability: float
     model: str
     time: datetime
-    reward: float | None
-    reward_time: datetime | None
+    reward: float | None  # None if there is none yet
+    reward_time: datetime | None  # None also if it is the default reward
     action: int
     pscore: float
 
@@ -204,22 +188,15 @@ NAMES: dict[str, tuple[str, ...]] = {
 
 
 def log_rows(store: Store, current: CurrentModel, after: int, page: int) -> Iterator[LogRow]:
-    """Yield the decisions numbered above ``after``, a page at a time."""
+    """Yield the decisions numbered above ``after``, read a page at a time."""
     while rows := store.log(after, page):
         for row in rows:
+            model, chance = current.model_name(row.model), row.probability
+            rewarded = None if row.rewarded is None else _date(row.rewarded)
             yield LogRow(
-                number=row.number,
-                id=row.id.hex(),
-                user=row.user_name,
-                arm=row.arm,
-                probability=row.probability,
-                model=current.model_name(row.model),
-                time=_date(row.time),
-                reward=row.reward,
-                reward_time=None if row.rewarded is None else _date(row.rewarded),
-                action=row.arm_id - 1,
-                pscore=row.probability,
-            )
+                row.number, row.id.hex(), row.user_name, row.arm, chance, model,
+                _date(row.time), row.reward, rewarded, row.arm_id - 1, chance,
+            )  # fmt: skip
         after = rows[-1].number
 
 
@@ -261,7 +238,6 @@ def _parquet(rows: Iterator[Row], names: tuple[str, ...]) -> Iterator[bytes]:
 
 
 def _taken(sink: io.BytesIO) -> bytes:
-    """Return what was written since the last time."""
     written = sink.getvalue()
     sink.seek(0)
     sink.truncate()

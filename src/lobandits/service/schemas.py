@@ -17,7 +17,7 @@ Id = Annotated[Text, Field(pattern="^[0-9a-f]{32}$", examples=[EXAMPLE])]
 
 
 class Body(BaseModel):
-    """What is sent to the server: a field that it does not know is refused."""
+    """What is sent to the server; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -188,10 +188,7 @@ MEANINGS = {
 
 
 def described(tag: str, *statuses: int, content: Iterable[str] = ()) -> dict[str, Any]:
-    """Return how OpenAPI shows a route: its tag, and its answers with those of every route.
-
-    ``content`` names the media types of a success that is not JSON.
-    """
+    """Return how OpenAPI shows a route; ``content`` is that of a success that is not JSON."""
     answers: dict[int, dict[str, Any]] = {
         status: {"model": ErrorAnswer, "description": MEANINGS[status]}
         for status in (401, 403, 413, 500, *statuses)

@@ -28,8 +28,8 @@ from starlette.types import ASGIApp
 from lobandits._checks import whole
 from lobandits.errors import LobError
 from lobandits.policies import Policy
+from lobandits.service import DecisionService
 from lobandits.service.app import LOG, create_app
-from lobandits.service.decisions import DecisionService
 from lobandits.service.model import encoded
 from lobandits.service.routes import FOLDER
 from lobandits.service.settings import Settings
@@ -37,8 +37,8 @@ from lobandits.service.store import open_store
 
 LEVELS = ("debug", "info", "warning", "error")
 GRACE = 30  # seconds for requests under way at the end
-KEEP_ALIVE = 65  # seconds; longer than clients keep a connection that they do not use
-LONGEST_HEADER = 2**18  # bytes: a name of 10,000 emoji, percent-encoded, is read and refused
+KEEP_ALIVE = 65  # seconds that an idle connection is kept; longer than by clients
+LONGEST_HEADER = 2**18  # bytes: a much too long name of a user is read and refused
 HEADERS = [("x-content-type-options", "nosniff"), ("cache-control", "no-store")]
 SPAWN = multiprocessing.get_context("spawn")  # a fork would copy locks and connections
 PAUSE = 1.0  # seconds before a process that died is replaced
@@ -58,7 +58,7 @@ class Server(uvicorn.Server):
         self.on_start = on_start
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, then say so."""
+        """Start, and say so."""
         await super().startup(sockets)
         if self.started:
             gc.freeze()  # what is loaded stays, so the collector need not look at it again
@@ -102,7 +102,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address(listener: socket.socket) -> str:
-    """Return the address of a bound socket, as a client writes it."""
+    """Return the address of a bound socket."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
@@ -114,8 +114,7 @@ def _announce(listener: socket.socket, workers: int) -> None:
 class Workers:
     """Serves what ``make`` returns in ``n`` processes on one socket; one that dies is replaced.
 
-    Each process calls ``make``, a function that can be pickled. One pipe tells of processes that
-    have started, and of the signal to end.
+    One pipe tells of processes that have started, and of the signal to end.
     """
 
     def __init__(self, make: Callable[[], ASGIApp], listener: socket.socket, n: int) -> None:
@@ -238,10 +237,7 @@ class Plan:
         return DecisionService(policy, self.store, reward_wait=wait, default_reward=default)
 
     def put(self, policy: Policy | None) -> None:
-        """Store a policy as the newest model, unless the store has had it before.
-
-        So a server that starts again does not undo what ``lob model put`` did meanwhile.
-        """
+        """Put a policy that the store never had: a restart does not undo ``lob model put``."""
         content = "" if policy is None else encoded(policy)[1]
         with closing(open_store(self.store)) as store:
             known = store.has_model(content)
@@ -256,7 +252,7 @@ class Plan:
         return create_app(self.service(), self.settings)
 
     def run(self, policy: Policy | None, host: str, port: int, workers: int) -> None:
-        """Serve until a signal; what is wrong is said before anything is started."""
+        """Serve until a signal."""
         self.settings.check_host(host)
         with listen(host, port) as listener:
             start_logging(self.log_level)

@@ -24,14 +24,9 @@ PATIENCE = 16  # a body up to this many times too large is read and dropped, so 
 class Settings:
     """The settings of a server.
 
-    Attributes
-    ----------
-    api_key : str or None
-        Who has it may decide and record rewards.
-    admin_key : str or None
-        Who has it may do everything. Without any key everybody may, from this machine.
-    max_body : int
-        Largest body of a request, in bytes.
+    Who has the ``api_key`` may decide and record rewards, who has the ``admin_key`` may do
+    everything; without any key everybody may, from this machine. Bodies of requests have up to
+    ``max_body`` bytes.
     """
 
     api_key: str | None = field(default=None, repr=False)
@@ -95,7 +90,7 @@ class BodyLimit:
         return await self.app(scope, again, send)
 
     async def _read(self, receive: Receive) -> Message | None:
-        """Return the whole body as one message, or None if it is too large."""
+        """Return the whole body as one message, None if it is too large."""
         body, size = bytearray(), 0
         while (message := await receive())["type"] == "http.request":
             part = message.get("body", b"")
@@ -108,7 +103,7 @@ class BodyLimit:
 
 
 class Role(IntEnum):
-    """What a key allows; a higher role may do all that a lower one may."""
+    """What a key allows; a higher role may do more."""
 
     ANYBODY = 0
     DECIDE = 1

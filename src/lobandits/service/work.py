@@ -38,8 +38,7 @@ class Wanted(NamedTuple):
 class Work:
     """All that some calls want, done in one transaction.
 
-    It may be tried several times, so every request has its id before: then another try finds
-    what an earlier one has written.
+    Every request has its id before: so another try finds what an earlier one has written.
     """
 
     def __init__(
@@ -53,14 +52,13 @@ class Work:
         self._rng, self._writer = rng, writer
         self._rewards = [call for call in calls if isinstance(call, RewardCall)]
         self._wanted: dict[DecisionCall, list[Wanted]] = {}
-        self._refused: list[Outcome] = []
         self._tried = False
         for call in calls:
             if isinstance(call, DecisionCall):
                 try:
                     self._wanted[call] = self._want(call)
                 except LobError as error:
-                    self._refused.append((call, error))
+                    call.fail(error)
 
     def _want(self, call: DecisionCall) -> list[Wanted]:
         return [
@@ -69,7 +67,7 @@ class Work:
         ]
 
     def run(self, store: Store) -> None:
-        """Do the work, and set the outcomes of the calls after its commit."""
+        """Do the work, and set the outcomes after its commit."""
         outcomes = store.write(lambda connection: self._do(store.transaction(connection)))
         for call, outcome in outcomes:
             if isinstance(outcome, Exception):
@@ -80,7 +78,7 @@ class Work:
     def _do(self, transaction: Transaction) -> list[Outcome]:
         now = microseconds()
         earned: Sums = {}
-        outcomes = [*self._refused, *self._count(transaction, now, earned)]
+        outcomes = self._count(transaction, now, earned)
         decided, played = self._decide(transaction, now)
         transaction.add_activity(
             (now // 60_000_000, arm, self._writer, played[arm], *earned.get(arm, (0, 0.0)))

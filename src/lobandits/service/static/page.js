@@ -5,8 +5,6 @@ import { short, sparkline, table, tableRow } from "./charts.js";
 
 const REFRESH = 5000;
 const MOST_BARS = 60;
-const TENTHS = 10;
-const MOST_STATES = 10;
 const $ = (id) => document.getElementById(id);
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 const ratio = (part, whole) => (whole ? part / whole : null);
@@ -196,8 +194,8 @@ function drawCertainty() {
   const text = `Users of the last decisions (${chances.length}), by the chance of their most likely ${of}.`;
   say("certainty-text", chances.length ? text : "No decision yet.");
   if (!chances.length) return;
-  const counts = Array(TENTHS).fill(0);
-  for (const chance of chances) counts[Math.min(Math.floor(chance * TENTHS), TENTHS - 1)] += 1;
+  const counts = Array(10).fill(0);
+  for (const chance of chances) counts[Math.min(Math.floor(10 * chance), 9)] += 1;
   barChart($("certainty"), {
     series: { bar: counts },
     labels: counts.map((_, i) => `${10 * i}–${10 * (i + 1)}%`),
@@ -225,7 +223,7 @@ async function explain(user) {
     const { why, states, notes } = await ask(`v1/users/${encodeURIComponent(user)}`);
     $("user-result").replaceChildren(
       ...chanceTable(`Arms of ${user}`, why, "probability"),
-      ...chanceTable("Most likely states", states, "posterior", MOST_STATES),
+      ...chanceTable("Most likely states", states, "posterior", 10),
       ...notes.map((note) => html("p", { class: "quiet" }, note)),
     );
   } catch (error) {

@@ -122,7 +122,10 @@ class Store:
         def work(connection: Connection) -> None:
             version, known = connection.execute(newest).first() or (0, None)
             if known != content:
-                _add_arms(connection, arms)
+                names = set(connection.scalars(select(tables.arms.c.name)))
+                new = enumerate((arm for arm in arms if arm not in names), len(names) + 1)
+                if rows := [{"id": number, "name": name} for number, name in new]:
+                    connection.execute(insert(tables.arms), rows)
                 now = time.time_ns() // 1000
                 row = {"version": version + 1, "hash": content, "policy": policy, "time": now}
                 connection.execute(insert(tables.models), row)
@@ -212,14 +215,6 @@ def _refusal(url: str, error: Exception) -> Exception:
 
 def _driver_error(error: Exception) -> BaseException | None:
     return error.orig if isinstance(error, DBAPIError) else error
-
-
-def _add_arms(connection: Connection, names: Sequence[str]) -> None:
-    known = set(connection.scalars(select(tables.arms.c.name)))
-    new = [name for name in names if name not in known]
-    if new:
-        rows = [{"id": len(known) + i, "name": name} for i, name in enumerate(new, start=1)]
-        connection.execute(insert(tables.arms), rows)
 
 
 def overdue(store: Store, late: int) -> Iterator[list[bytes]]:
