@@ -21,8 +21,8 @@ def load_test(
     from lobandits.cli.service import need_service
 
     need_service()
+    from lobandits.service.app import Settings
     from lobandits.service.load import load_test as run
-    from lobandits.service.settings import Settings
 
     keys = Settings.from_environment()
     report = run(

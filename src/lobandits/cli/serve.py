@@ -57,8 +57,8 @@ def serve(
 
     need_service()
     from lobandits._checks import one_of, whole
+    from lobandits.service.app import Settings
     from lobandits.service.server import LEVELS, Plan
-    from lobandits.service.settings import Settings
 
     whole("--workers", workers)
     plan = Plan(

@@ -208,7 +208,7 @@ class DecisionService:
         """Serve another policy from now on; return the name of its model.
 
         Statistics belong to arms' names: arms may be added, removed and reordered. Other
-        processes follow within a second. Decisions of earlier models accept rewards as before.
+        processes follow within a second.
         """
         return self._current.put(policy)
 
@@ -219,8 +219,8 @@ class DecisionService:
     def expire(self) -> int:
         """Give the default reward to decisions that waited too long; return how many.
 
-        Call it from time to time, in any number of processes. A reward that comes later is
-        refused as expired. Also forgets the activity of minutes more than 30 days ago.
+        Call it from time to time, in any number of processes. Also forgets the activity of
+        minutes more than 30 days ago.
         """
         now = microseconds()
         oldest = now // 60_000_000 - KEEP_MINUTES

@@ -93,7 +93,7 @@ class Call(Generic[T]):
         self.error, self.done = error, True
 
     def result(self) -> T:
-        """Return the outcome, or raise the error that it is."""
+        """Return the outcome, or raise it."""
         if self.error is not None:
             raise self.error
         assert self.done
@@ -144,7 +144,7 @@ class GroupCommit:
         self._busy = False
 
     def submit(self, call: Call[T]) -> T:
-        """Return the outcome of a call, or raise the error that it is."""
+        """Return the outcome of a call, or raise it."""
         with self._lock:
             self._waiting.append(call)
             leads = not self._busy
@@ -281,11 +281,5 @@ def new_ids(count: int) -> list[bytes]:
 
 
 def new_id() -> str:
-    """Return a fresh id for a decision; a call that repeats it decides once.
-
-    Examples
-    --------
-    >>> len(new_id()), new_id() == new_id()
-    (32, False)
-    """
+    """Return a fresh id for a decision; a call that repeats it decides once."""
     return new_ids(1)[0].hex()

@@ -15,9 +15,7 @@ from lobandits.policies import Policy
 from lobandits.service.calls import Decision, check_user, new_id
 from lobandits.service.errors import ServiceError, StoreUnavailableError, error_of
 
-AGAIN = frozenset((502, 503, 504))
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds
-KEPT = 30  # seconds that an idle connection is kept: less than by the server
 
 
 class Client:
@@ -58,7 +56,8 @@ class Client:
         self._http = httpx.Client(
             headers={"content-type": "application/json", **headers},
             timeout=positive("timeout", timeout),
-            limits=httpx.Limits(max_connections=None, keepalive_expiry=KEPT),
+            # An idle connection is kept for less long than by the server.
+            limits=httpx.Limits(max_connections=None, keepalive_expiry=30),
         )
 
     def decide(
@@ -97,7 +96,7 @@ class Client:
         return {name: known[name] for name in ("user", "plays", "arms")}
 
     def explain(self, user: str) -> dict[str, Any]:
-        """Return `user`, with the state posterior and what speaks for each arm, as plain data."""
+        """Return `user`, with the state posterior and what speaks for each arm."""
         return self._ask("GET", _user_path(user))
 
     def forget(self, user: str) -> int:
@@ -130,7 +129,7 @@ class Client:
         return str(self._ask("PUT", "/v1/model", {"policy": policy.to_dict()})["model"])
 
     def ready(self) -> None:
-        """Return if the server can decide, else raise."""
+        """Return if the server can decide."""
         self._ask("GET", "/readyz")
 
     def close(self) -> None:
@@ -156,7 +155,7 @@ class Client:
             pause = min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE)
             try:
                 answer = self._http.request(method, self.url + path, content=content)
-                if answer.status_code not in AGAIN:
+                if answer.status_code not in (502, 503, 504):
                     break
                 wrong: ServiceError = _error(answer)
                 asked = answer.headers.get("retry-after", "")

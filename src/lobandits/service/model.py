@@ -20,7 +20,6 @@ from lobandits.service.store import Store
 from lobandits.service.store.databases import StoredStatistics
 
 POLL_SECONDS = 1.0
-RESTRICTIONS = 256  # restricted policies kept per model
 
 Key = tuple[int, ...] | None  # allowed arms as places in the model, sorted; None for all arms
 Table = tuple[IntArray, FloatArray]  # counts and sums, (n_users, n_arms) as the model's arms
@@ -47,7 +46,7 @@ class Model:
         self.column = np.full(max(arms.values()) + 2, -1)  # the last one is of all later arms
         self.column[self.ids] = np.arange(len(self.ids))
         self._places = {name: place for place, name in enumerate(self.policy.arms)}
-        self.restricted = lru_cache(RESTRICTIONS)(self._restrict)
+        self.restricted = lru_cache(256)(self._restrict)
 
     def key(self, allowed: tuple[str, ...] | None) -> Key:
         """Return the key of the allowed arms, or raise `UnknownArmError`."""
@@ -69,7 +68,7 @@ class Model:
         return Restriction(self.policy.only(key), np.array(key))
 
     def table(self, users: Sequence[int], stored: StoredStatistics) -> Table:
-        """Return the statistics of ``users``, in their order; arms of other models are left out."""
+        """Return the statistics of ``users``, in their order, without arms of other models."""
         numbers = np.array(users, np.int64)
         order = np.argsort(numbers)
         counts = np.zeros((len(numbers), len(self.ids)), np.int64)
@@ -120,7 +119,7 @@ class CurrentModel:
         self._looked = time.monotonic()
 
     def put(self, policy: Policy) -> str:
-        """Let a policy, stored as the newest model, decide; return the model's name."""
+        """Let a policy decide, as the newest model; return the model's name."""
         self._store.put_model(*encoded(policy), policy.arms)
         return self.reload()
 
@@ -165,7 +164,7 @@ class CurrentModel:
 
 
 def encoded(policy: Policy) -> tuple[str, str]:
-    """Return a policy as JSON, and the hash of that text; refuse what cannot be served."""
+    """Return a policy as JSON, and its hash; refuse what cannot be served."""
     if not isinstance(policy, Policy):
         raise LobInputError(f"a service needs a policy, got {policy!r:.80}")
     if policy.n_users is not None:
@@ -190,7 +189,7 @@ def encoded(policy: Policy) -> tuple[str, str]:
 
 
 def as_policy(data: Mapping[str, Any]) -> Policy:
-    """Return the policy that `Policy.to_dict` described, or say what is wrong."""
+    """Return the policy that `Policy.to_dict` described."""
     n_arms = data.get("n_arms", 1)
     if not isinstance(n_arms, int) or n_arms > MOST_ALLOWED:
         raise LobInputError(f"n_arms must be a whole number of at most {MOST_ALLOWED}")

@@ -87,10 +87,7 @@ def explanation(model: Model, statistics: Mapping[int, tuple[int, float]]) -> Ro
 
 
 def describe(name: str, policy: Policy) -> Row:
-    """Return a model: its name, arms and ranks, and all of its policy.
-
-    The rank of an arm in a state is 1 plus the number of arms above it.
-    """
+    """Return a model; the rank of an arm in a state is 1 plus the number of arms above it."""
     orders = getattr(policy, "orders", None)
     ranks = 1 + orders.precedes.sum(axis=1) if isinstance(orders, LatentOrders) else None
     return {
@@ -157,7 +154,7 @@ def _plain(rows: Iterable[Mapping[str, Any]]) -> list[Row]:
 
 
 def _finite(value: Any) -> Any:
-    """Return None for a float that JSON cannot hold, else the value."""
+    """Return None for what JSON cannot hold, else the value."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -26,7 +26,6 @@ from lobandits.service.calls import Call, DecisionCall, RewardCall, Run, take
 from lobandits.service.errors import StoreUnavailableError
 from lobandits.service.model import as_policy
 from lobandits.service.reports import KINDS, Columns, Format, describe, export
-from lobandits.service.settings import PAGE
 from lobandits.service.work import counted
 
 MOST_TOGETHER = 1_000  # decisions and rewards of one transaction, unless a single call has more
@@ -34,7 +33,6 @@ MOST_WAITING = 10_000  # calls
 QUIET_TURNS = 3
 MOST_TURNS = 50
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # through it, processes add up their numbers
-SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 T = TypeVar("T")
 
@@ -47,15 +45,16 @@ class Metrics:
         labels = ("method", "route", "status")
         self.requests = Counter("lob_requests", "Requests answered.", labels, registry=registry)
         self.seconds = Histogram(
-            "lob_request_seconds", "Time to answer.", ["route"], buckets=SECONDS, registry=registry
-        )
+            "lob_request_seconds", "Time to answer.", ["route"], registry=registry,
+            buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0),
+        )  # fmt: skip
         self.decisions = Counter("lob_decisions", "Decisions made.", ["arm"], registry=registry)
         self.rewards = Counter(
             "lob_rewards", "Rewards answered, by status.", ["status"], registry=registry
         )
 
     def text(self) -> bytes:
-        """Return all numbers in Prometheus' text format; with a folder, of all processes."""
+        """Return all numbers as text; with a folder, of all processes."""
         if FOLDER not in os.environ:
             return generate_latest(self.registry)
         together = CollectorRegistry()
@@ -79,7 +78,7 @@ class CallQueue:
         self._busy = False
 
     async def __call__(self, call: Call[T]) -> T:
-        """Return the outcome of a call, or raise the error that it is."""
+        """Return the outcome of a call, or raise it."""
         if len(self._waiting) >= MOST_WAITING:
             raise StoreUnavailableError("too many requests are waiting; try again later")
         loop = asyncio.get_running_loop()
@@ -246,15 +245,17 @@ def add_health(app: FastAPI, service: DecisionService, metrics: Metrics) -> None
         return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
 
-MEDIA = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-RULES = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'"
-)
-"""The browser loads our files, asks our server, and does nothing else."""
+PAGE = {"/": "page.html"} | {f"/static/{f}": f for f in ("page.css", "page.js", "charts.js")}
+"""The files of the page by their paths. None holds data, so none needs a key."""
 
-HEADERS = {"Content-Security-Policy": RULES, "Referrer-Policy": "no-referrer"}
+MEDIA = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; require-trusted-types-for 'script'",
+    "Referrer-Policy": "no-referrer",
+}
+"""The browser loads our files, asks our server, and does nothing else."""
 
 
 def add_page(app: FastAPI) -> None:

@@ -47,7 +47,7 @@ class DecisionRequests(Body):
 class RewardReport(Body):
     """What a decision earned."""
 
-    decision: Text = Field(description="The decision's id.", examples=[EXAMPLE])
+    decision: Text = Field(examples=[EXAMPLE])
     reward: float = Field(strict=True, ge=-LARGEST, le=LARGEST, allow_inf_nan=False, examples=[4.5])
 
 
@@ -63,7 +63,7 @@ class DecisionAnswer(BaseModel):
     id: str = Field(description="Name it when you report the reward.", examples=[EXAMPLE])
     arm: str = Field(examples=["drama"])
     probability: float = Field(description="The chance that this arm had.", examples=[0.62])
-    model: str = Field(description="The model that decided.", examples=["1-5a3f0d6e"])
+    model: str = Field(examples=["1-5a3f0d6e"])
 
 
 class DecisionAnswers(BaseModel):
@@ -144,7 +144,7 @@ class ModelName(BaseModel):
 class ModelAnswer(ModelName):
     """The model that decides now, whole."""
 
-    policy: str = Field(description="The policy's name.", examples=["lobts"])
+    policy: str = Field(examples=["lobts"])
     arms: list[str]
     ranks: list[list[int]] | None = Field(description="Of each arm in each state, from 1.")
     definition: dict[str, Any] = Field(description="The policy, as PUT takes it.")
@@ -174,6 +174,26 @@ class ErrorAnswer(BaseModel):
 
     error: ErrorBody
 
+
+DESCRIPTION = """\
+Decisions for users from latent preference orders. Send `Authorization: Bearer KEY`: the key in
+`LOB_API_KEY` may decide and record rewards, the one in `LOB_ADMIN_KEY` may do everything. Every
+answer that is no success is `{"error": {"code", "message"}}`.
+"""
+TAGS = {
+    "decide": "For programs that decide: either key.",
+    "admin": "For people who look after the service: the admin key.",
+    "health": "For those who watch over processes.",
+}
+STATUS = {
+    "unknown_decision": 404,
+    "unknown_user": 404,
+    "reward_conflict": 409,
+    "expired": 409,
+    "id_conflict": 409,
+    "store_unavailable": 503,
+}
+"""The HTTP status of each code; what is not here is wrong input, 422."""
 
 MEANINGS = {
     401: "The key is missing or wrong.",

@@ -29,19 +29,14 @@ from lobandits._checks import whole
 from lobandits.errors import LobError
 from lobandits.policies import Policy
 from lobandits.service import DecisionService
-from lobandits.service.app import LOG, create_app
+from lobandits.service.app import LOG, Settings, create_app
 from lobandits.service.model import encoded
 from lobandits.service.routes import FOLDER
-from lobandits.service.settings import Settings
 from lobandits.service.store import open_store
 
 LEVELS = ("debug", "info", "warning", "error")
 GRACE = 30  # seconds for requests under way at the end
-KEEP_ALIVE = 65  # seconds that an idle connection is kept; longer than by clients
-LONGEST_HEADER = 2**18  # bytes: a much too long name of a user is read and refused
-HEADERS = [("x-content-type-options", "nosniff"), ("cache-control", "no-store")]
 SPAWN = multiprocessing.get_context("spawn")  # a fork would copy locks and connections
-PAUSE = 1.0  # seconds before a process that died is replaced
 
 
 class Server(uvicorn.Server):
@@ -50,9 +45,11 @@ class Server(uvicorn.Server):
     def __init__(self, app: ASGIApp, on_start: Callable[[], None]) -> None:
         config = uvicorn.Config(
             app, ws="none", lifespan="on", log_config=None, access_log=False,
-            proxy_headers=False, server_header=False, headers=HEADERS,
-            timeout_keep_alive=KEEP_ALIVE, timeout_graceful_shutdown=GRACE,
-            h11_max_incomplete_event_size=LONGEST_HEADER,
+            proxy_headers=False, server_header=False,
+            headers=[("x-content-type-options", "nosniff"), ("cache-control", "no-store")],
+            timeout_keep_alive=65,  # longer than clients keep an idle connection
+            timeout_graceful_shutdown=GRACE,
+            h11_max_incomplete_event_size=2**18,  # a name that is much too long can be refused
         )  # fmt: skip
         super().__init__(config)
         self.on_start = on_start
@@ -127,7 +124,7 @@ class Workers:
         self.ending = False
 
     def run(self) -> None:
-        """Serve until a signal; afterwards all processes have ended."""
+        """Serve until a signal."""
         with _handling(self._end):
             try:
                 self.processes = [self._start() for _ in range(self.n)]
@@ -159,7 +156,7 @@ class Workers:
     def _replace(self) -> None:
         if self.started < self.n:
             raise LobError("a worker ended before it served; the lines above say why")
-        time.sleep(PAUSE)
+        time.sleep(1.0)
         for i, process in enumerate(self.processes):
             if process.exitcode is not None and not self.ending:
                 fields = {"exit": process.exitcode}
@@ -211,7 +208,7 @@ class JsonLines(logging.Formatter):
 
 
 def start_logging(level: str = "info") -> None:
-    """Send the service's logs, and uvicorn's errors, to standard output as JSON lines."""
+    """Log the service, and uvicorn's errors, to standard output as JSON lines."""
     handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(JsonLines())
     for name, least in (("lobandits.service", level), ("uvicorn.error", "warning")):
@@ -232,7 +229,7 @@ class Plan:
     log_level: str = "info"
 
     def service(self, policy: Policy | None = None) -> DecisionService:
-        """Return the service; without a policy it serves the store's newest model."""
+        """Return the service, by default of the store's newest model."""
         wait, default = self.reward_wait, self.default_reward
         return DecisionService(policy, self.store, reward_wait=wait, default_reward=default)
 

@@ -112,7 +112,7 @@ class Work:
         return outcomes
 
     def _decide(self, transaction: Transaction, now: int) -> tuple[list[Outcome], Counter[int]]:
-        """Return decisions that exist, make the others; also count those made for each arm."""
+        """Return decisions that exist, make the others; also count those made by arm."""
         every = [want for wants in self._wanted.values() for want in wants]
         known = [want.id for want in every if self._tried or want.named]
         self._tried = True
@@ -130,7 +130,7 @@ class Work:
     def _accept(
         self, stored: dict[bytes, StoredDecision], users: dict[str, int]
     ) -> tuple[list[Wanted], dict[DecisionCall, IdConflictError]]:
-        """Return what is wanted anew, and errors for the calls whose ids are of other users."""
+        """Return what is wanted anew, and errors of calls with ids of other users."""
         names = {number: name for name, number in users.items()}
         owners = {row.id: names.get(row.user_id) for row in stored.values()}
         fresh: list[Wanted] = []

@@ -3,7 +3,6 @@
 import { barChart, cell, chanceTable, html, number, percent, scale } from "./charts.js";
 import { short, sparkline, table, tableRow } from "./charts.js";
 
-const REFRESH = 5000;
 const MOST_BARS = 60;
 const $ = (id) => document.getElementById(id);
 const sum = (values) => values.reduce((total, value) => total + value, 0);
@@ -127,10 +126,12 @@ function drawTraffic() {
   const pick = (i) => {
     picked = i;
     areas.forEach((area, j) => area.classList.toggle("picked", i === j));
-    const bars = `Bars are ${size > 1 ? `means of ${size} minutes` : "minutes"}; the last is not over.`;
-    const all = sum([...decisions, ...rewards]) ? bars : "Nothing happened in this window.";
-    const one = `${number(decisions[i])} decisions and ${number(rewards[i])} rewards per minute`;
-    say("traffic-readout", i < 0 ? all : `${labels[i]}: ${one}`);
+    const minutes = size > 1 ? `means of ${size} minutes` : "minutes";
+    let text = `Bars are ${minutes}; the last is not over.`;
+    if (!sum([...decisions, ...rewards])) text = "Nothing happened in this window.";
+    if (i >= 0)
+      text = `${labels[i]}: ${number(decisions[i])} decisions and ${number(rewards[i])} rewards per minute`;
+    say("traffic-readout", text);
   };
   pick(picked);
   $("traffic").onpointerover = (event) => pick(areas.indexOf(event.target));
@@ -264,6 +265,6 @@ window.onresize = () => activity && model && draw();
 
 async function run() {
   if ($("live").checked && !document.hidden) await refresh();
-  setTimeout(run, REFRESH);
+  setTimeout(run, 5000);
 }
 run();

@@ -15,8 +15,6 @@ from lobandits.service.store import tables
 from lobandits.service.store.databases import TRANSACTIONS, WRITE, StoredStatistics, make_engine
 
 PAUSES = (0.0, 0.05, 0.2)  # seconds before each further try; SQLite itself waits while busy
-TOO_LONG = ("57014", "55P03")  # PostgreSQL's codes: a statement, or the wait for a lock
-PAGE = 2000
 SETTLED = 60_000_000  # microseconds after which no decision of that time is still being written
 
 T = TypeVar("T")
@@ -65,8 +63,7 @@ class Store:
     def write(self, work: Callable[[Connection], T]) -> T:
         """Return ``work(connection)`` after its commit; all or nothing is written.
 
-        ``work`` may run several times, and an earlier try may, or may not, have been committed.
-        So it must recognise what it has written before.
+        ``work`` may run several times, and must recognise what an earlier try has committed.
         """
         for pause in (*self._pauses, None):
             try:
@@ -90,7 +87,8 @@ class Store:
     def _may_pass(self, error: Exception) -> bool:
         """Whether another try may succeed: the connection was lost, or two processes met."""
         cause = _driver_error(error)
-        took_long = getattr(cause, "sqlstate", None) in TOO_LONG
+        # PostgreSQL's codes of a statement, or the wait for a lock, that took too long.
+        took_long = getattr(cause, "sqlstate", None) in ("57014", "55P03")
         return isinstance(cause, (*self._lost, self._race)) and not took_long
 
     def _raise(self, error: Exception) -> NoReturn:
@@ -177,19 +175,14 @@ class Store:
 def open_store(url: str) -> Store:
     """Return the store at a URL; it is created, or brought up to date, if need be.
 
+    Raises `StoreUnavailableError` if it cannot be reached.
+
     Parameters
     ----------
     url
         ``sqlite:///FILE`` or ``postgresql://USER:PASSWORD@HOST/DATABASE``. With
         ``sqlite:///FILE?synchronous=normal`` a commit survives the death of the process but
         perhaps not a loss of power; the default, ``full``, survives both.
-
-    Raises
-    ------
-    LobInputError
-        If the URL, or what is found there, is no store.
-    StoreUnavailableError
-        If the store cannot be reached.
 
     Examples
     --------
@@ -220,9 +213,9 @@ def _driver_error(error: Exception) -> BaseException | None:
 def overdue(store: Store, late: int) -> Iterator[list[bytes]]:
     """Yield ids of unrewarded decisions made before ``late``, a page at a time.
 
-    A mark in the store says up to which number all decisions are dealt with, so that each one is
-    looked at about once. It is moved after the consumer has dealt with a page, so a long search
-    that is interrupted goes on there; any number of processes may do this at once.
+    A mark in the store says up to which number all decisions are dealt with. It is moved after
+    the consumer has dealt with a page, so a long search that is interrupted goes on there; any
+    number of processes may do this at once.
     """
     query = (
         "SELECT number, id, time, reward FROM decisions "
@@ -231,7 +224,7 @@ def overdue(store: Store, late: int) -> Iterator[list[bytes]]:
     found = store.rows("SELECT value FROM meta WHERE key = 'expired'")
     mark = after = found[0].value if found else 0
     settled = True
-    while rows := store.rows(query, after=after, page=PAGE):
+    while rows := store.rows(query, after=after, page=2000):
         old = [row for row in rows if row.time < late]
         ids = [row.id for row in old if row.reward is None]
         if ids:

@@ -17,7 +17,6 @@ from lobandits._checks import FloatArray, IntArray, one_of
 from lobandits.errors import LobInputError
 
 BUSY_SECONDS = 5.0
-CONNECT_SECONDS = 3
 WRITE = "lobandits_write"  # execution option of connections that will write
 URLS = "write sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE"
 MOST = 1024  # values in one list; lists are padded to powers of two, so few texts are compiled
@@ -96,7 +95,7 @@ class Transaction(ABC):
     def find_decisions(
         self, ids: Sequence[bytes], lock: bool = False
     ) -> dict[bytes, StoredDecision]:
-        """Return the decisions that exist, by id; with ``lock``, others wait to change them."""
+        """Return the decisions that exist; with ``lock``, others wait to change them."""
         columns = ", ".join(StoredDecision._fields)
         query = f"SELECT {columns} FROM decisions WHERE id {{keys}}"
         rows = self.fetch(query, "bytea", ids, "ORDER BY id FOR UPDATE" if lock else "")
@@ -176,7 +175,7 @@ TRANSACTIONS: dict[str, type[Transaction]] = {
 
 
 def make_engine(text: str) -> Engine:
-    """Return the engine of a URL, or say what is wrong with the URL."""
+    """Return the engine of a URL."""
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):
@@ -227,7 +226,7 @@ def _postgresql(url: URL) -> Engine:
     options = f"{url.query.get('options', '')} {limits}".strip()
     return create_engine(
         url.update_query_dict({"options": options}),
-        connect_args={"connect_timeout": CONNECT_SECONDS},
+        connect_args={"connect_timeout": 3},
         pool_pre_ping=True,
         pool_size=4,
         max_overflow=6,
