@@ -27,13 +27,11 @@ from starlette.middleware import Middleware
 from timing import show
 
 from lobandits.service import DecisionService
-from lobandits.service.answers import BodyLimit
-from lobandits.service.app import Guard, Watch, create_app
+from lobandits.service.app import BodyLimit, Guard, Settings, Watch, create_app
 from lobandits.service.calls import Call, Decision, DecisionCall
 from lobandits.service.load import LoadReport, load_test
 from lobandits.service.routes import Metrics, add_decisions
 from lobandits.service.server import Workers, address, listen, start_logging
-from lobandits.service.settings import Settings
 
 SPAWN = multiprocessing.get_context("spawn")
 CLIENTS = 64

@@ -19,7 +19,7 @@ from typing import Any
 
 import lobandits as lob
 from lobandits.policies import Policy
-from lobandits.service.settings import Settings
+from lobandits.service.app import Settings
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["tests.service.warm"])

@@ -13,7 +13,7 @@ import lobandits as lob
 from lobandits.errors import LobError, LobInputError
 from lobandits.service import DecisionCall, DecisionService, RewardCall, new_id
 from lobandits.service import errors as er
-from lobandits.service.store.queries import SETTLED, overdue
+from lobandits.service.store import SETTLED, overdue
 from lobandits.service.work import microseconds
 
 ODD_USERS = [

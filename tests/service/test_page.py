@@ -15,7 +15,7 @@ from tests.service.serving import Caller, ServerProcess
 
 import lobandits as lob
 from lobandits.policies import Policy
-from lobandits.service.settings import Settings
+from lobandits.service.app import Settings
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = [
@@ -227,6 +227,8 @@ def test_it_asks_for_the_key_and_keeps_it_in_the_tab(browser: Browser, tmp_path:
         page.press("#key", "Enter")
         expect(page.locator("#board")).to_be_visible()
         expect(page.locator("#certainty-text")).to_have_text("No decision yet.")
+        readout = page.locator("#traffic-readout")
+        expect(readout).to_have_text("Nothing happened in this window.")
         assert page.evaluate("localStorage.length") == 0
         assert page.context.cookies() == []
         shoot(page, "empty")

@@ -72,9 +72,8 @@ def serve(
     """
     need_service()
     from lobandits._checks import one_of, whole
-    from lobandits.service.plan import Plan
-    from lobandits.service.server import LEVELS
-    from lobandits.service.settings import Settings
+    from lobandits.service.app import Settings
+    from lobandits.service.server import LEVELS, Plan
 
     whole("--workers", workers)
     plan = Plan(
@@ -148,8 +147,8 @@ def export(
     from lobandits._checks import one_of, whole
     from lobandits._files import write_atomic
     from lobandits.service import DecisionService
-    from lobandits.service.export import NAMES
-    from lobandits.service.export import export as parts_of
+    from lobandits.service.reports import NAMES
+    from lobandits.service.reports import export as parts_of
 
     checked_suffix("--out", out, (out.suffix.lower(),))
     usual = "parquet" if out.suffix.lower() == ".parquet" else "ndjson"
@@ -180,8 +179,8 @@ def load_test(
     own. The key, if the server has keys, is read from LOB_API_KEY or LOB_ADMIN_KEY.
     """
     need_service()
+    from lobandits.service.app import Settings
     from lobandits.service.load import load_test as run
-    from lobandits.service.settings import Settings
 
     keys = Settings.from_environment()
     report = run(

@@ -1,9 +1,12 @@
 """The HTTP interface as an ASGI app; it only translates what `DecisionService` does."""
 
 import asyncio
+import json
 import logging
-from collections.abc import AsyncIterator
+import os
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from enum import IntEnum
 from hashlib import sha256
 from hmac import compare_digest
@@ -19,49 +22,60 @@ from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 import lobandits
-from lobandits.errors import LobError
-from lobandits.service import routes
-from lobandits.service.answers import BodyLimit, refusal
-from lobandits.service.decisions import DecisionService
-from lobandits.service.queue import CallQueue
-from lobandits.service.settings import ADMIN_KEY, API_KEY, LOOPBACK, Settings
+from lobandits.errors import LobError, LobInputError
+from lobandits.service import DecisionService, routes, schemas
 
+API_KEY = "LOB_API_KEY"
+ADMIN_KEY = "LOB_ADMIN_KEY"
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
 LOG = logging.getLogger("lobandits.service")
-METHODS = frozenset(("GET", "POST", "DELETE", "HEAD", "OPTIONS", "PUT", "PATCH"))
-DESCRIPTION = """\
-Decisions for users from latent preference orders. Send `Authorization: Bearer KEY`: the key in
-`LOB_API_KEY` may decide and record rewards, the one in `LOB_ADMIN_KEY` may do everything. Every
-answer that is no success is `{"error": {"code", "message"}}`.
-"""
-TAGS = [
-    {"name": "decide", "description": "For programs that decide: either key."},
-    {"name": "admin", "description": "For people who look after the service: the admin key."},
-    {"name": "health", "description": "For those who watch over processes."},
-]
-STATUS = {
-    "unknown_decision": 404,
-    "unknown_user": 404,
-    "reward_conflict": 409,
-    "expired": 409,
-    "id_conflict": 409,
-    "store_unavailable": 503,
-}
-"""The HTTP status of each code; what is not here is wrong input, 422."""
-
-NAMES = {404: "not_found", 405: "method_not_allowed"}
 MOST_REASONS = 3
-LONGEST_PLACE = 80  # characters: a field that we do not know may have any name
-LONGEST_BREAK = 60.0  # seconds between looks for decisions that nobody rewarded
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a server.
+
+    Who has the ``api_key`` may decide and record rewards, who has the ``admin_key`` may do
+    everything; without any key everybody may, from this machine. Bodies of requests have up to
+    ``max_body`` bytes.
+    """
+
+    api_key: str | None = field(default=None, repr=False)
+    admin_key: str | None = field(default=None, repr=False)
+    max_body: int = 4 * 2**20
+
+    def __post_init__(self) -> None:
+        for name, key in ((API_KEY, self.api_key), (ADMIN_KEY, self.admin_key)):
+            if key is not None and not (key.isascii() and key.isprintable() and key.strip() == key):
+                raise LobInputError(f"{name} must be printable ASCII without spaces at its ends")
+        if self.has_keys and self.api_key == self.admin_key:
+            raise LobInputError(f"{API_KEY} and {ADMIN_KEY} must differ: they are two roles")
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether requests need a key."""
+        return self.api_key is not None or self.admin_key is not None
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "Settings":
+        """Return the settings with the keys of the environment; an empty one is no key."""
+        return cls(environment.get(API_KEY) or None, environment.get(ADMIN_KEY) or None)
+
+    def check_host(self, host: str) -> None:
+        """Refuse to listen beyond this machine without a key."""
+        if not self.has_keys and host not in LOOPBACK:
+            raise LobInputError(
+                f"--host {host} can be reached from other machines, so a key is needed: "
+                f"set {API_KEY} and {ADMIN_KEY}, or listen on 127.0.0.1"
+            )
 
 
 def create_app(service: DecisionService, settings: Settings | None = None) -> FastAPI:
-    """Return the app that serves ``service``, and closes it at the end; any ASGI server runs it.
-
-    By default there are no keys, for requests from this machine.
-    """
+    """Return the app that serves ``service``, and closes it at the end; any ASGI server runs it."""
     settings = settings or Settings()
     metrics = routes.Metrics()
-    queue = CallQueue(service.run)
+    queue = routes.CallQueue(service.run)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -72,9 +86,9 @@ def create_app(service: DecisionService, settings: Settings | None = None) -> Fa
         service.close()
 
     app = FastAPI(
-        title="lobandits", version=lobandits.__version__, description=DESCRIPTION,
-        openapi_tags=TAGS, docs_url=None, redoc_url=None, redirect_slashes=False,
-        lifespan=lifespan,
+        title="lobandits", version=lobandits.__version__, description=schemas.DESCRIPTION,
+        openapi_tags=[{"name": name, "description": whom} for name, whom in schemas.TAGS.items()],
+        docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=lifespan,
         middleware=[
             Middleware(Watch, metrics=metrics),
             Middleware(Guard, settings=settings),
@@ -95,9 +109,9 @@ def create_app(service: DecisionService, settings: Settings | None = None) -> Fa
 
 async def _expire(service: DecisionService) -> None:
     """Give the default reward to decisions that waited too long, again and again."""
-    pause = min(LONGEST_BREAK, (service.reward_wait or LONGEST_BREAK) / 4)
+    pause = min(max((service.reward_wait or 60.0) / 4, 0.5), 60.0)
     while True:
-        await asyncio.sleep(max(pause, 0.5))
+        await asyncio.sleep(pause)
         try:
             await run_in_threadpool(service.expire)
         except Exception:
@@ -106,21 +120,22 @@ async def _expire(service: DecisionService) -> None:
 
 async def _refused(request: Request, error: LobError) -> Response:
     code = str(getattr(error, "code", "invalid_request"))
-    status = STATUS.get(code, 422)
+    status = schemas.STATUS.get(code, 422)
     return refusal(status, code, str(error), {"Retry-After": "1"} if status == 503 else None)
 
 
 async def _unread(request: Request, error: RequestValidationError) -> Response:
     """Say where the request is wrong, without repeating what it holds."""
-    kind = request.headers.get("content-type", "")
-    if "json" not in kind.lower() and error.errors()[0]["loc"] == ("body",):
-        return refusal(422, "invalid_request", "send JSON, with content-type: application/json")
     reasons = [
-        f"{'.'.join(map(str, reason['loc'])):.{LONGEST_PLACE}}: {reason['msg']}"
+        f"{'.'.join(map(str, reason['loc'])):.80}: {reason['msg']}"  # fields may have any name
         for reason in error.errors()
     ]
-    more = [f"and {len(reasons) - MOST_REASONS} more"] if len(reasons) > MOST_REASONS else []
-    return refusal(422, "invalid_request", "; ".join(reasons[:MOST_REASONS] + more))
+    kind = request.headers.get("content-type", "")
+    if "json" not in kind.lower() and error.errors()[0]["loc"] == ("body",):
+        reasons = ["send JSON, with content-type: application/json"]
+    if len(reasons) > MOST_REASONS:
+        reasons[MOST_REASONS:] = [f"and {len(reasons) - MOST_REASONS} more"]
+    return refusal(422, "invalid_request", "; ".join(reasons))
 
 
 async def _unrouted(request: Request, error: HTTPException) -> Response:
@@ -130,7 +145,8 @@ async def _unrouted(request: Request, error: HTTPException) -> Response:
     if status == 405:
         there = [r for r in request.app.routes if r.matches(request.scope)[0] != Match.NONE]
         headers = {"Allow": ", ".join(sorted(set().union(*(route.methods for route in there))))}
-    return refusal(status, NAMES.get(status, "refused"), str(error.detail), headers)
+    code = {404: "not_found", 405: "method_not_allowed"}.get(status, "refused")
+    return refusal(status, code, str(error.detail), headers)
 
 
 class Watch:
@@ -164,7 +180,8 @@ class Watch:
             self._note(scope, status, perf_counter() - began)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
-        method = scope["method"] if scope["method"] in METHODS else "other"
+        known = ("GET", "POST", "DELETE", "HEAD", "OPTIONS", "PUT", "PATCH")
+        method = scope["method"] if scope["method"] in known else "other"
         route = _route(scope)
         self.metrics.requests.labels(method, route, str(status)).inc()
         self.metrics.seconds.labels(route).observe(seconds)
@@ -179,8 +196,52 @@ def _route(scope: Scope) -> str:
     return route.path_format if route is not None else "(none)"
 
 
+def refusal(
+    status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return the answer ``{"error": {"code", "message"}}``, whatever went wrong."""
+    body = json.dumps({"error": {"code": code, "message": message}})
+    return Response(body, status, headers, media_type="application/json")
+
+
+class BodyLimit:
+    """Answers 413 to a body above ``most`` bytes, however it is sent."""
+
+    def __init__(self, app: ASGIApp, most: int) -> None:
+        self.app = app
+        self.most = most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read the body, then answer or pass it on."""
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        first = await self._read(receive)
+        if first is None:
+            message = f"the body is larger than {self.most} bytes; send smaller batches"
+            return await refusal(413, "too_large", message)(scope, receive, send)
+        unread = [first]
+
+        async def again() -> Message:
+            return unread.pop() if unread else await receive()
+
+        return await self.app(scope, again, send)
+
+    async def _read(self, receive: Receive) -> Message | None:
+        """Return the whole body as one message, None if it is too large."""
+        body, size = bytearray(), 0
+        while (message := await receive())["type"] == "http.request":
+            part = message.get("body", b"")
+            size += len(part)
+            if size <= self.most:
+                body += part
+            # A body that is not far too large is read and dropped, so that we are heard.
+            if not message.get("more_body") or size > 16 * self.most:
+                return None if size > self.most else {"type": "http.request", "body": bytes(body)}
+        return message  # the client went away
+
+
 class Role(IntEnum):
-    """What a key allows; a higher role may do all that a lower one may."""
+    """What a key allows; a higher role may do more."""
 
     ANYBODY = 0
     DECIDE = 1
@@ -192,14 +253,9 @@ NEEDS = dict.fromkeys((*routes.PAGE, "/healthz", "/readyz"), Role.ANYBODY) | dic
 )
 """The role that each path needs; any other path, also one that does not exist, needs ADMIN."""
 
-ALONE = (
-    "without keys this server answers only to localhost, 127.0.0.1 and [::1]; "
-    f"set {API_KEY} and {ADMIN_KEY} to serve other names"
-)
-
 
 class Guard:
-    """Lets a request pass if its key allows it; pure ASGI.
+    """Lets a request pass if its key allows it.
 
     Without keys everybody may do everything, but only under a name of this machine: else a web
     page could reach the server through the browser of someone who sits at it.
@@ -218,10 +274,17 @@ class Guard:
     def _refuse(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         if not self.keys:
-            return None if _is_local(headers.get("host", "")) else refusal(403, "forbidden", ALONE)
-        need = NEEDS.get(scope["path"], Role.ADMIN)
+            host = headers.get("host", "")
+            name, _, port = host.rpartition(":")
+            if (name if port.isdigit() else host).strip("[]").lower() in LOOPBACK:
+                return None
+            message = (
+                "without keys this server answers only to localhost, 127.0.0.1 and [::1]; "
+                f"set {API_KEY} and {ADMIN_KEY} to serve other names"
+            )
+            return refusal(403, "forbidden", message)
         role = self.role(headers.get("authorization", ""))
-        if role >= need:
+        if role >= NEEDS.get(scope["path"], Role.ADMIN):
             return None
         if role == Role.ANYBODY:
             message = "the header 'Authorization: Bearer KEY' is missing or its key is wrong"
@@ -234,8 +297,3 @@ class Guard:
         given = sha256(key.strip().encode("latin-1")).digest()
         found = [role for role, known in self.keys if compare_digest(known, given)]
         return max(found, default=Role.ANYBODY) if kind.lower() == "bearer" else Role.ANYBODY
-
-
-def _is_local(host: str) -> bool:
-    name, _, port = host.rpartition(":")
-    return (name if port.isdigit() else host).strip("[]").lower() in LOOPBACK

@@ -4,7 +4,8 @@ import math
 import os
 import re
 import time
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Callable, Iterable
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -17,6 +18,8 @@ from lobandits.service.errors import InvalidRequestError, UnknownDecisionError
 MOST_CHARACTERS = 256
 MOST_ALLOWED = 10_000
 ID = re.compile(r"[0-9a-f]{32}")
+
+MOST_ITEMS = 2_000  # decisions and rewards of one transaction, unless a single call has more
 
 T = TypeVar("T")
 
@@ -86,15 +89,18 @@ class Call(Generic[T]):
         self.value, self.done = value, True
 
     def fail(self, error: BaseException) -> None:
-        """Set an error as the outcome."""
+        """Set the error that is the outcome."""
         self.error, self.done = error, True
 
     def result(self) -> T:
-        """Return the outcome, or raise the error that it is."""
+        """Return the outcome, or raise it."""
         if self.error is not None:
             raise self.error
         assert self.done
         return self.value  # type: ignore[return-value]
+
+
+Run = Callable[[list[Call[Any]]], None]  # runs calls and sets their outcomes: DecisionService.run
 
 
 class DecisionCall(Call[list[Decision]]):
@@ -106,15 +112,63 @@ class DecisionCall(Call[list[Decision]]):
 
 
 class RewardCall(Call[list[str]]):
-    """Rewards, each with its own status.
-
-    ``default`` rewards stand in for those that never came.
-    """
+    """Rewards, each with its own status; ``default`` ones stand in for those that never came."""
 
     def __init__(self, rewards: Iterable[Any], default: bool = False) -> None:
         self.rewards = [_reward(reward) for reward in _listed("rewards", rewards)]
         self.default = default
         super().__init__(len(self.rewards))
+
+
+def take(waiting: deque[Call[Any]], most: int) -> list[Call[Any]]:
+    """Remove and return the calls that come first, at least one, with up to ``most`` items."""
+    group = [waiting.popleft()]
+    items = group[0].size
+    while waiting and items + waiting[0].size <= most:
+        group.append(waiting.popleft())
+        items += group[-1].size
+    return group
+
+
+class GroupCommit:
+    """Lets threads wait for calls, which are run in groups, one group at a time.
+
+    The first thread to come leads: it runs all calls that have come, while others queue. Then the
+    first of those leads. So a lone caller waits for nobody, and many callers share a commit.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._lock = Lock()
+        self._waiting: deque[Call[Any]] = deque()
+        self._busy = False
+
+    def submit(self, call: Call[T]) -> T:
+        """Return the outcome of a call, or raise it."""
+        with self._lock:
+            self._waiting.append(call)
+            leads = not self._busy
+            self._busy = True
+        if not leads:
+            call.wait()
+        if not call.done:
+            self._lead(call)
+        return call.result()
+
+    def _lead(self, mine: Call[Any]) -> None:
+        with self._lock:
+            group = take(self._waiting, MOST_ITEMS)
+        try:
+            self._run(group)
+        finally:
+            with self._lock:
+                successor = self._waiting[0] if self._waiting else None
+                self._busy = successor is not None
+            for call in group:
+                if call is not mine:
+                    call.wake()
+            if successor is not None:
+                successor.wake()
 
 
 def _request(request: Any) -> Request:
@@ -227,11 +281,5 @@ def new_ids(count: int) -> list[bytes]:
 
 
 def new_id() -> str:
-    """Return a fresh id for a decision; a call that repeats it decides once.
-
-    Examples
-    --------
-    >>> len(new_id()), new_id() == new_id()
-    (32, False)
-    """
+    """Return a fresh id for a decision; a call that repeats it decides once."""
     return new_ids(1)[0].hex()

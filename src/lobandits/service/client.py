@@ -15,17 +15,15 @@ from lobandits.policies import Policy
 from lobandits.service.calls import Decision, check_user, new_id
 from lobandits.service.errors import ServiceError, StoreUnavailableError, error_of
 
-AGAIN = frozenset((502, 503, 504))
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds
-KEPT = 30  # seconds that an idle connection is kept: less than the server keeps it
 
 
 class Client:
-    """Decisions from a server, with the methods of `DecisionService`.
+    """Decisions from a server, with the methods and errors of `DecisionService`.
 
     A request that fails on its way, or that the server cannot take now, is sent again, after a
     pause that doubles. That is safe: the client names every decision itself, so that it is made
-    once, and a reward counts once. Many threads may share a client; its errors are the service's.
+    once, and a reward counts once. Many threads may share a client.
 
     Parameters
     ----------
@@ -54,11 +52,12 @@ class Client:
             raise LobInputError(f"url must begin with http:// or https://, got {url!r}")
         self.url = url.rstrip("/")
         self.retries = whole("retries", retries, least=0)
-        headers = {"content-type": "application/json"}
+        headers = {"authorization": f"Bearer {key}"} if key else {}
         self._http = httpx.Client(
-            headers=headers | ({"authorization": f"Bearer {key}"} if key else {}),
+            headers={"content-type": "application/json", **headers},
             timeout=positive("timeout", timeout),
-            limits=httpx.Limits(max_connections=None, keepalive_expiry=KEPT),
+            # An idle connection is kept for less long than by the server.
+            limits=httpx.Limits(max_connections=None, keepalive_expiry=30),
         )
 
     def decide(
@@ -72,18 +71,18 @@ class Client:
         return Decision(**self._ask("POST", "/v1/decisions", request))
 
     def decide_many(self, requests: Iterable[str | Mapping[str, Any]]) -> list[Decision]:
-        """Return a decision for each of up to 1,000 requests: users' names, or mappings."""
+        """Return a decision for each of up to 1,000 requests."""
         named = [_named({"user": r} if isinstance(r, str) else r) for r in requests]
         answer = self._ask("POST", "/v1/decisions/batch", {"requests": named}) if named else {}
         return [Decision(**decision) for decision in answer.get("decisions", ())]
 
     def record(self, decision: str, reward: float) -> str:
-        """Count the reward of a decision; return "recorded", or "already recorded"."""
+        """Count the reward of a decision; see `DecisionService.record`."""
         report = {"decision": decision, "reward": reward}
         return str(self._ask("POST", "/v1/rewards", report)["status"])
 
     def record_many(self, rewards: Iterable[tuple[str, float] | Mapping[str, Any]]) -> list[str]:
-        """Count up to 1,000 rewards, and return the status of each."""
+        """Count up to 1,000 rewards; return the status of each."""
         reports = [
             dict(r) if isinstance(r, Mapping) else {"decision": r[0], "reward": r[1]}
             for r in rewards
@@ -101,11 +100,11 @@ class Client:
         return self._ask("GET", _user_path(user))
 
     def forget(self, user: str) -> int:
-        """Erase a user; return how many decisions there were."""
+        """Delete a user's statistics and decisions; return how many decisions."""
         return int(self._ask("DELETE", _user_path(user))["decisions"])
 
     def log(self, after: int = 0) -> Iterator[dict[str, Any]]:
-        """Yield the decisions numbered above ``after``, as they are read."""
+        """Yield the decisions numbered above ``after``."""
         try:
             with self._http.stream("GET", f"{self.url}/v1/log", params={"after": after}) as answer:
                 if answer.status_code != 200:
@@ -130,7 +129,7 @@ class Client:
         return str(self._ask("PUT", "/v1/model", {"policy": policy.to_dict()})["model"])
 
     def ready(self) -> None:
-        """Return if the server can decide, else raise."""
+        """Return if the server can decide."""
         self._ask("GET", "/readyz")
 
     def close(self) -> None:
@@ -148,21 +147,24 @@ class Client:
 
     def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         """Return the answer's body; ask again where that may help."""
-        content = None if body is None else _encoded(body)
+        try:
+            content = None if body is None else json.dumps(body, allow_nan=False, default=float)
+        except (TypeError, ValueError) as error:
+            raise LobInputError(f"this cannot be sent as JSON: {error}") from None
         for attempt in range(self.retries + 1):
             pause = min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE)
             try:
                 answer = self._http.request(method, self.url + path, content=content)
-                if answer.status_code not in AGAIN:
+                if answer.status_code not in (502, 503, 504):
                     break
-                error: ServiceError = _error(answer)
+                wrong: ServiceError = _error(answer)
                 asked = answer.headers.get("retry-after", "")
                 if asked.isdigit():
                     pause = max(pause, min(float(asked), LONGEST_PAUSE))
             except httpx.TransportError as reason:
-                error = self._silent(reason)
+                wrong = self._silent(reason)
             if attempt == self.retries:
-                raise error
+                raise wrong
             time.sleep(pause * random.uniform(0.5, 1.0))
         if answer.status_code != 200:
             raise _error(answer)
@@ -182,13 +184,6 @@ def _named(request: Mapping[str, Any]) -> dict[str, Any]:
         raise LobInputError("allowed must be a list of arms")
     listed = None if allowed is None else list(allowed)
     return {**request, "allowed": listed, "id": request.get("id") or new_id()}
-
-
-def _encoded(body: dict[str, Any]) -> bytes:
-    try:
-        return json.dumps(body, allow_nan=False, default=float).encode()
-    except (TypeError, ValueError) as error:
-        raise LobInputError(f"this cannot be sent as JSON: {error}") from None
 
 
 def _user_path(user: str) -> str:

@@ -1,5 +1,7 @@
 """What can go wrong in a service, with codes that programs can read."""
 
+from typing import ClassVar
+
 from lobandits.errors import LobError, LobInputError
 
 
@@ -7,17 +9,23 @@ class ServiceError(LobError):
     """Base of the service's errors; ``code`` names each, and HTTP answers carry it."""
 
     code = "service_error"
+    kinds: ClassVar[dict[str, type["ServiceError"]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        cls.kinds[cls.code] = cls
 
 
 class InvalidRequestError(ServiceError, LobInputError):
     """A value cannot be taken; ``code`` is ``invalid_`` and the name of the value."""
 
+    code = "invalid_request"
+
     def __init__(self, value: str, message: str) -> None:
-        super().__init__(message)
+        super().__init__(value, message)
         self.code = f"invalid_{value}"
 
-    def __reduce__(self) -> tuple[type, tuple[str, str]]:
-        return type(self), (self.code.removeprefix("invalid_"), str(self))
+    def __str__(self) -> str:
+        return str(self.args[1])
 
 
 class UnknownArmError(ServiceError, LobInputError):
@@ -75,21 +83,9 @@ class ForbiddenError(ServiceError):
 
 
 def error_of(code: str, message: str) -> ServiceError:
-    """Return the error with that code, as it crossed the network.
-
-    Examples
-    --------
-    >>> error_of("unknown_arm", "no such arm")
-    UnknownArmError('no such arm')
-    """
+    """Return the error with that code, as it crossed the network."""
     if code.startswith("invalid_"):
         return InvalidRequestError(code.removeprefix("invalid_"), message)
-    waiting = list(ServiceError.__subclasses__())
-    while waiting:
-        kind = waiting.pop()
-        waiting += kind.__subclasses__()
-        if kind.code == code:
-            return kind(message)
-    error = ServiceError(message)
+    error = ServiceError.kinds.get(code, ServiceError)(message)
     error.code = code
     return error

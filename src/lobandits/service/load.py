@@ -1,7 +1,4 @@
-"""How many pairs of a decision and its reward a running server answers, and how fast.
-
-The client is a few lines over a socket: an HTTP library would be slower than the server.
-"""
+"""How fast a running server answers, asked over sockets: an HTTP library would be slower."""
 
 import asyncio
 import json
@@ -30,7 +27,7 @@ class LoadReport:
 
     @property
     def pairs(self) -> int:
-        """Decisions made whose reward was recorded."""
+        """Decisions whose reward was recorded."""
         return self.latencies.size // 2
 
     @property
@@ -63,7 +60,6 @@ def load_test(
     """Ask the server at ``url`` for decisions and report rewards, as fast as it answers.
 
     Each of the ``clients``, spread over ``processes``, waits for an answer before its next request.
-    ``seed`` names the users and their rewards.
     """
     whole("clients", clients)
     whole("users", users)
@@ -90,7 +86,7 @@ def load_test(
 
 
 class _Connection:
-    """One client: a connection that is opened again when it breaks."""
+    """A connection that is opened again when it breaks."""
 
     def __init__(self, place: tuple[str, int], head: bytes) -> None:
         self.place = place
@@ -98,7 +94,7 @@ class _Connection:
         self.writer: asyncio.StreamWriter | None = None
 
     async def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Send one request, and return the answer's body."""
+        """Return the answer's body."""
         if self.writer is None:
             self.reader, self.writer = await asyncio.open_connection(*self.place)
         data = json.dumps(body).encode()
@@ -123,7 +119,7 @@ class _Connection:
 def _run(
     place: tuple[str, int], head: bytes, clients: int, seconds: float, users: int, seed: str
 ) -> tuple[float, list[float], list[str]]:
-    """Return how long the clients of one process took, their latencies and their errors."""
+    """Return how long the clients of one process took, with latencies and errors."""
     latencies: list[float] = []
     errors: list[str] = []
 

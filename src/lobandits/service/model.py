@@ -20,9 +20,9 @@ from lobandits.service.store import Store
 from lobandits.service.store.databases import StoredStatistics
 
 POLL_SECONDS = 1.0
-RESTRICTIONS = 256  # restricted policies kept per model
 
 Key = tuple[int, ...] | None  # allowed arms as places in the model, sorted; None for all arms
+Table = tuple[IntArray, FloatArray]  # counts and sums, (n_users, n_arms) as the model's arms
 
 logger = logging.getLogger(__name__)
 
@@ -34,15 +34,8 @@ class Restriction(NamedTuple):
     columns: IntArray
 
 
-class Table(NamedTuple):
-    """Counts and sums of users, (n_users, n_arms) in the order of a model's arms."""
-
-    counts: IntArray
-    sums: FloatArray
-
-
 class Model:
-    """A version of the policy that is served; its name is the version and a part of its hash."""
+    """A version of the policy that is served."""
 
     def __init__(self, store: Store, version: int) -> None:
         arms = store.arms()
@@ -53,17 +46,17 @@ class Model:
         self.column = np.full(max(arms.values()) + 2, -1)  # the last one is of all later arms
         self.column[self.ids] = np.arange(len(self.ids))
         self._places = {name: place for place, name in enumerate(self.policy.arms)}
-        self.restricted = lru_cache(RESTRICTIONS)(self._restrict)
+        self.restricted = lru_cache(256)(self._restrict)
 
     def key(self, allowed: tuple[str, ...] | None) -> Key:
-        """Return the key of the allowed arms; raise `UnknownArmError` if there is no such arm."""
+        """Return the key of the allowed arms, or raise `UnknownArmError`."""
         if allowed is None:
             return None
         try:
             places = tuple(sorted({self._places[name] for name in allowed}))
         except KeyError as error:
             try:
-                arm_index(self.policy.arms, error.args[0][:256])
+                arm_index(self.policy.arms, error.args[0][: MOST_CHARACTERS + 1])
             except LobInputError as reason:
                 raise UnknownArmError(str(reason)) from None
             raise
@@ -75,7 +68,7 @@ class Model:
         return Restriction(self.policy.only(key), np.array(key))
 
     def table(self, users: Sequence[int], stored: StoredStatistics) -> Table:
-        """Return the statistics of ``users``, in their order; arms of other models are left out."""
+        """Return the statistics of ``users``, in their order, without arms of other models."""
         numbers = np.array(users, np.int64)
         order = np.argsort(numbers)
         counts = np.zeros((len(numbers), len(self.ids)), np.int64)
@@ -85,7 +78,7 @@ class Model:
         rows = order[np.searchsorted(numbers, stored.users[kept], sorter=order)]
         counts[rows, columns[kept]] = stored.plays[kept]
         sums[rows, columns[kept]] = stored.totals[kept]
-        return Table(counts, sums)
+        return counts, sums
 
     def choose(
         self, table: Table, rows: IntArray, keys: Sequence[Key], rng: np.random.Generator
@@ -94,14 +87,15 @@ class Model:
 
         Request i is of the user ``rows[i]`` of the table, restricted to the arms ``keys[i]``.
         """
+        counts, sums = table
         places, chances = np.empty(len(rows), np.int64), np.empty(len(rows))
         groups: dict[Key, list[int]] = {}
         for i, key in enumerate(keys):
             groups.setdefault(key, []).append(i)
         for key, members in groups.items():
             policy, columns = self.restricted(key)
-            users = rows[members]
-            state = state_of(policy, table.counts[users][:, columns], table.sums[users][:, columns])
+            cells = np.ix_(rows[members], columns)
+            state = state_of(policy, counts[cells], sums[cells])
             arms = policy.decide(state, policy.draw(rng, (len(members),)))
             odds = policy.propensities(state)
             places[members] = columns[arms]
@@ -117,7 +111,7 @@ class CurrentModel:
         self._arms: dict[int, str] = {}
         self._models: dict[int, str] = {}
         if policy is not None:
-            self._put(policy)
+            store.put_model(*encoded(policy), policy.arms)
         version = store.newest_version()
         if not version:
             raise LobInputError("the store has no model yet; give a policy (lob serve: --orders)")
@@ -125,8 +119,8 @@ class CurrentModel:
         self._looked = time.monotonic()
 
     def put(self, policy: Policy) -> str:
-        """Store a policy as the newest model, and let it decide; return the model's name."""
-        self._put(policy)
+        """Let a policy decide, as the newest model; return the model's name."""
+        self._store.put_model(*encoded(policy), policy.arms)
         return self.reload()
 
     def reload(self) -> str:
@@ -158,10 +152,6 @@ class CurrentModel:
             self._models[version], _ = self._store.model(version)
         return self._models[version]
 
-    def _put(self, policy: Policy) -> None:
-        text, content = encoded(policy)
-        self._store.put_model(text, content, policy.arms)
-
     def _load(self, version: int) -> Model:
         model = Model(self._store, version)
         policy = model.policy
@@ -174,7 +164,7 @@ class CurrentModel:
 
 
 def encoded(policy: Policy) -> tuple[str, str]:
-    """Return a policy as JSON, and the hash of that text; refuse what cannot be served."""
+    """Return a policy as JSON, and its hash; refuse what cannot be served."""
     if not isinstance(policy, Policy):
         raise LobInputError(f"a service needs a policy, got {policy!r:.80}")
     if policy.n_users is not None:
@@ -199,7 +189,7 @@ def encoded(policy: Policy) -> tuple[str, str]:
 
 
 def as_policy(data: Mapping[str, Any]) -> Policy:
-    """Return the policy that `Policy.to_dict` described, or say what is wrong."""
+    """Return the policy that `Policy.to_dict` described."""
     n_arms = data.get("n_arms", 1)
     if not isinstance(n_arms, int) or n_arms > MOST_ALLOWED:
         raise LobInputError(f"n_arms must be a whole number of at most {MOST_ALLOWED}")

@@ -1,11 +1,15 @@
-"""What people ask of a service: one user, and how it goes overall; plain data, ready for JSON."""
+"""What people ask of a service: a user, how it goes overall, and the log of decisions."""
 
+import io
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from scipy.special import softmax
 
 from lobandits._checks import FloatArray, IntArray
 from lobandits.orders import LatentOrders
@@ -14,10 +18,13 @@ from lobandits.policies.mts import log_posterior
 from lobandits.projection import projection_losses
 from lobandits.service.model import CurrentModel, Model, state_of
 from lobandits.service.store import Store
-from lobandits.service.store.queries import read_activity, recent_statistics
 
-if TYPE_CHECKING:
-    from lobandits.service.decisions import DecisionService
+Format = Literal["ndjson", "parquet"]
+Columns = Literal["log", "obp"]
+KINDS = {"ndjson": "application/x-ndjson", "parquet": "application/vnd.apache.parquet"}
+CHUNK = 5_000  # rows
+
+Row = dict[str, Any]
 
 
 def state_posterior(policy: Policy, state: State) -> FloatArray | None:
@@ -37,15 +44,14 @@ def state_posterior(policy: Policy, state: State) -> FloatArray | None:
         logs = -losses.min(axis=-1) / (2 * policy.sigma**2)
     else:
         return None
-    weights: FloatArray = np.exp(logs - logs.max(axis=1, keepdims=True))
-    weights /= weights.sum(axis=1, keepdims=True)
-    return weights
+    posterior: FloatArray = softmax(logs, axis=1)
+    return posterior
 
 
 def user_report(
     current: CurrentModel, user: str, statistics: Mapping[int, tuple[int, float]]
-) -> dict[str, Any]:
-    """Return plays and means of the model's arms, and of other arms that were played."""
+) -> Row:
+    """Return plays and means of the model's arms, and of others that were played."""
     numbers = dict.fromkeys([*current.model.ids, *statistics])
     cells = {current.arm_name(number): statistics.get(number, (0, 0.0)) for number in numbers}
     return {
@@ -58,7 +64,7 @@ def user_report(
     }
 
 
-def explanation(model: Model, statistics: Mapping[int, tuple[int, float]]) -> dict[str, Any]:
+def explanation(model: Model, statistics: Mapping[int, tuple[int, float]]) -> Row:
     """Return what `Policy.explain` says, with the state posterior; None is no finite number."""
     policy = model.policy
     cells = [statistics.get(number, (0, 0.0)) for number in model.ids]
@@ -74,19 +80,14 @@ def explanation(model: Model, statistics: Mapping[int, tuple[int, float]]) -> di
     return {
         "model": model.name,
         "policy": repr(policy),
-        "why": [_finite(row) for row in told.arms],
-        "states": [_finite(row) for row in states],
+        "why": _plain(told.arms),
+        "states": _plain(states),
         "notes": list(told.notes),
     }
 
 
-def describe(service: "DecisionService") -> dict[str, Any]:
-    """Return the model that decides now: its name, arms and ranks, and all of its policy.
-
-    The rank of an arm in a state is 1 plus the number of arms above it.
-    """
-    service.ready()
-    name, policy = service.model, service.policy
+def describe(name: str, policy: Policy) -> Row:
+    """Return a model; the rank of an arm in a state is 1 plus the number of arms above it."""
     orders = getattr(policy, "orders", None)
     ranks = 1 + orders.precedes.sum(axis=1) if isinstance(orders, LatentOrders) else None
     return {
@@ -98,11 +99,11 @@ def describe(service: "DecisionService") -> dict[str, Any]:
     }
 
 
-def activity(store: Store, model: Model, now: int, minutes: int, sample: int) -> dict[str, Any]:
-    """Return decisions and rewards of each minute and arm, and how sure the states are."""
+def activity(store: Store, model: Model, now: int, minutes: int, sample: int) -> Row:
+    """Return what happened by minute and arm, and how sure the states are."""
     last = now // 60_000_000
     first = last - minutes + 1
-    found = [row for row in read_activity(store, first) if row[0] <= last]
+    found = [row for row in store.activity(first) if row[0] <= last]
     arms = list(dict.fromkeys([*model.policy.arms, *(row[1] for row in found)]))
     decisions, rewards = np.zeros((2, len(arms), minutes), np.int64)
     totals = np.zeros((len(arms), minutes))
@@ -110,10 +111,9 @@ def activity(store: Store, model: Model, now: int, minutes: int, sample: int) ->
         cell = arms.index(arm), minute - first
         decisions[cell], rewards[cell], totals[cell] = sums
     shares, means = _ratios(decisions, decisions.sum(axis=0)), _ratios(totals, rewards)
-    times = [datetime.fromtimestamp(60 * minute, UTC) for minute in range(first, last + 1)]
     return {
         "model": model.name,
-        "minutes": [time.isoformat() for time in times],
+        "minutes": [_date(6e7 * minute).isoformat() for minute in range(first, last + 1)],
         "decisions": decisions.sum(axis=0).tolist(),
         "rewards": rewards.sum(axis=0).tolist(),
         "arms": {
@@ -129,14 +129,11 @@ def activity(store: Store, model: Model, now: int, minutes: int, sample: int) ->
     }
 
 
-def certainty(store: Store, model: Model, sample: int) -> dict[str, Any]:
-    """Return, for the users of the last decisions, the chance of their most likely state.
-
-    For policies that know no states it is the chance of the most likely arm.
-    """
+def certainty(store: Store, model: Model, sample: int) -> Row:
+    """Return the chance of the most likely state, or else arm, of the last decisions' users."""
     policy = model.policy
     of = "state" if isinstance(policy, MTS | OrderPolicy) else "arm"
-    users, stored = recent_statistics(store, sample)
+    users, stored = store.recent_statistics(sample)
     chances: list[float] = []
     if users:
         state = state_of(policy, *model.table(users, stored))
@@ -148,12 +145,97 @@ def certainty(store: Store, model: Model, sample: int) -> dict[str, Any]:
 
 def _ratios(parts: FloatArray | IntArray, wholes: IntArray) -> list[list[float | None]]:
     """Return parts / wholes, None where the whole is 0."""
-    safe = np.where(wholes > 0, wholes, np.nan)
-    return [[None if math.isnan(x) else x for x in row] for row in (parts / safe).tolist()]
+    ratios = parts / np.where(wholes > 0, wholes, np.nan)
+    return [[_finite(x) for x in row] for row in ratios.tolist()]
 
 
-def _finite(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        key: None if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in row.items()
-    }
+def _plain(rows: Iterable[Mapping[str, Any]]) -> list[Row]:
+    return [{key: _finite(value) for key, value in row.items()} for row in rows]
+
+
+def _finite(value: Any) -> Any:
+    """Return None for what JSON cannot hold, else the value."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+class LogRow(NamedTuple):
+    """A decision and what became of it; times are UTC.
+
+    ``action`` and ``pscore`` are the arm as a number from 0 and the probability, as `Open Bandit
+    Pipeline <https://github.com/st-tech/zr-obp>`_ names them.
+    """
+
+    number: int  # counts the decisions of a store; to continue an export, start after the last one
+    id: str
+    user: str
+    arm: str
+    probability: float
+    model: str
+    time: datetime
+    reward: float | None  # None if there is none yet
+    reward_time: datetime | None  # None also if it is the default reward
+    action: int
+    pscore: float
+
+
+NAMES: dict[str, tuple[str, ...]] = {
+    "log": LogRow._fields,
+    "obp": ("action", "arm", "reward", "pscore"),
+}
+
+
+def log_rows(store: Store, current: CurrentModel, after: int, page: int) -> Iterator[LogRow]:
+    """Yield the decisions numbered above ``after``, read a page at a time."""
+    while rows := store.log(after, page):
+        for row in rows:
+            model, chance = current.model_name(row.model), row.probability
+            rewarded = None if row.rewarded is None else _date(row.rewarded)
+            yield LogRow(
+                row.number, row.id.hex(), row.user_name, row.arm, chance, model,
+                _date(row.time), row.reward, rewarded, row.arm_id - 1, chance,
+            )  # fmt: skip
+        after = rows[-1].number
+
+
+def _date(microseconds: float) -> datetime:
+    return datetime.fromtimestamp(microseconds / 1e6, UTC)
+
+
+def export(rows: Iterable[LogRow], form: Format, columns: Columns = "log") -> Iterator[bytes]:
+    """Yield the log in pieces that together are one file; "obp" is of rewarded decisions only."""
+    names = NAMES[columns]
+    chosen = (
+        {name: getattr(row, name) for name in names}
+        for row in rows
+        if columns == "log" or row.reward is not None
+    )
+    return _ndjson(chosen) if form == "ndjson" else _parquet(chosen, names)
+
+
+def _ndjson(rows: Iterator[Row]) -> Iterator[bytes]:
+    while chunk := list(islice(rows, CHUNK)):
+        lines = (json.dumps(row, default=datetime.isoformat) for row in chunk)
+        yield "".join(f"{line}\n" for line in lines).encode()
+
+
+def _parquet(rows: Iterator[Row], names: tuple[str, ...]) -> Iterator[bytes]:
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
+
+    time = pa.timestamp("us", "UTC")
+    known = {"number": pa.int64(), "action": pa.int64(), "time": time, "reward_time": time}
+    known |= dict.fromkeys(("probability", "reward", "pscore"), pa.float64())
+    schema = pa.schema([(name, known.get(name, pa.string())) for name in names])
+    sink = io.BytesIO()
+    with ParquetWriter(sink, schema) as writer:
+        while chunk := list(islice(rows, CHUNK)):
+            writer.write_table(pa.Table.from_pylist(chunk, schema=schema))
+            yield _taken(sink)
+    yield _taken(sink)
+
+
+def _taken(sink: io.BytesIO) -> bytes:
+    written = sink.getvalue()
+    sink.seek(0)
+    sink.truncate()
+    return written

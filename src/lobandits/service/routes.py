@@ -1,10 +1,13 @@
-"""The routes of the HTTP interface, and the numbers that it counts for Prometheus."""
+"""The routes of the HTTP interface, the queue behind them, and the numbers for Prometheus."""
 
+import asyncio
 import os
+from collections import deque
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from itertools import chain
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 from fastapi import FastAPI, Path, Query, Response
 from fastapi.responses import StreamingResponse
@@ -18,51 +21,100 @@ from prometheus_client import (
 from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.convertors import PathConvertor, register_url_convertor
 
-from lobandits.service import errors, schemas
-from lobandits.service.calls import DecisionCall, RewardCall
-from lobandits.service.decisions import DecisionService
-from lobandits.service.export import KINDS, Columns, Format, export
+from lobandits.service import KEEP_MINUTES, DecisionService, schemas
+from lobandits.service.calls import Call, DecisionCall, RewardCall, Run, take
+from lobandits.service.errors import StoreUnavailableError
 from lobandits.service.model import as_policy
-from lobandits.service.queue import CallQueue
-from lobandits.service.reports import describe
-from lobandits.service.work import CONFLICT, EXPIRED, UNKNOWN
+from lobandits.service.reports import KINDS, Columns, Format, describe, export
+from lobandits.service.work import counted
 
+MOST_TOGETHER = 1_000  # decisions and rewards of one transaction, unless a single call has more
+MOST_WAITING = 10_000  # calls
+QUIET_TURNS = 3
+MOST_TURNS = 50
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # through it, processes add up their numbers
-SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-LONGEST = 30 * 24 * 60  # minutes that are kept
-REFUSED: dict[str, tuple[type[errors.ServiceError], str]] = {
-    UNKNOWN: (errors.UnknownDecisionError, "there is no decision with this id"),
-    CONFLICT: (
-        errors.RewardConflictError,
-        "the decision has another reward already; the first counts",
-    ),
-    EXPIRED: (errors.DecisionExpiredError, "too late: the decision was given the default reward"),
-}
+
+T = TypeVar("T")
 
 
 class Metrics:
     """The counters of a server."""
 
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self.requests = self._counter("requests", "Requests answered.", "method", "route", "status")
+        self.registry = registry = CollectorRegistry()
+        labels = ("method", "route", "status")
+        self.requests = Counter("lob_requests", "Requests answered.", labels, registry=registry)
         self.seconds = Histogram(
-            "lob_request_seconds", "Time to answer.", ("route",),
-            buckets=SECONDS, registry=self.registry,
+            "lob_request_seconds", "Time to answer.", ["route"], registry=registry,
+            buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0),
         )  # fmt: skip
-        self.decisions = self._counter("decisions", "Decisions made.", "arm")
-        self.rewards = self._counter("rewards", "Rewards answered, by status.", "status")
-
-    def _counter(self, name: str, meaning: str, *labels: str) -> Counter:
-        return Counter(f"lob_{name}", meaning, labels, registry=self.registry)
+        self.decisions = Counter("lob_decisions", "Decisions made.", ["arm"], registry=registry)
+        self.rewards = Counter(
+            "lob_rewards", "Rewards answered, by status.", ["status"], registry=registry
+        )
 
     def text(self) -> bytes:
-        """Return all numbers in Prometheus' text format; with a folder, of all processes."""
+        """Return all numbers as text; with a folder, of all processes."""
         if FOLDER not in os.environ:
             return generate_latest(self.registry)
         together = CollectorRegistry()
         MultiProcessCollector(together)  # type: ignore[no-untyped-call]
         return generate_latest(together)
+
+
+class CallQueue:
+    """Lets coroutines await calls, which one thread runs in groups.
+
+    A group starts when the event loop has been quiet for a few turns (microseconds each): then
+    all requests that have arrived are in it, and the loop does not fight with the thread for the
+    interpreter lock, which would halve the throughput.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._thread = ThreadPoolExecutor(1, "lob-store")
+        self._waiting: deque[Call[Any]] = deque()
+        self._futures: dict[Call[Any], asyncio.Future[None]] = {}
+        self._busy = False
+
+    async def __call__(self, call: Call[T]) -> T:
+        """Return the outcome of a call, or raise it."""
+        if len(self._waiting) >= MOST_WAITING:
+            raise StoreUnavailableError("too many requests are waiting; try again later")
+        loop = asyncio.get_running_loop()
+        self._futures[call] = done = loop.create_future()
+        self._waiting.append(call)
+        if not self._busy:
+            self._busy = True
+            self._watch(loop)
+        await done
+        return call.result()
+
+    def _watch(
+        self, loop: asyncio.AbstractEventLoop, seen: int = 0, quiet: int = 0, turns: int = 0
+    ) -> None:
+        """Start a group once no call has come for some turns of the loop."""
+        count = len(self._waiting)
+        quiet = quiet + 1 if count == seen else 0
+        if quiet == QUIET_TURNS or turns == MOST_TURNS or count >= MOST_TOGETHER:
+            group = take(self._waiting, MOST_TOGETHER)
+            running = loop.run_in_executor(self._thread, self._run, group)
+            running.add_done_callback(lambda _: self._finish(loop, group))
+        else:
+            loop.call_soon(self._watch, loop, count, quiet, turns + 1)
+
+    def _finish(self, loop: asyncio.AbstractEventLoop, group: list[Call[Any]]) -> None:
+        for call in group:
+            done = self._futures.pop(call)
+            if not done.done():
+                done.set_result(None)
+        self._busy = bool(self._waiting)
+        if self._busy:
+            self._watch(loop)
+
+    def close(self) -> None:
+        """End the thread after what is under way."""
+        self._thread.shutdown()
 
 
 def add_decisions(app: FastAPI, queue: CallQueue, metrics: Metrics) -> None:
@@ -94,10 +146,7 @@ def add_decisions(app: FastAPI, queue: CallQueue, metrics: Metrics) -> None:
     async def record(report: schemas.RewardReport) -> schemas.RewardAnswer:
         """Count what a decision earned; late and repeated reports are fine, each counts once."""
         (status,) = await recorded([report])
-        if status in REFUSED:
-            kind, message = REFUSED[status]
-            raise kind(message)
-        return schemas.RewardAnswer.model_construct(status=status)
+        return schemas.RewardAnswer.model_construct(status=counted(report.decision, status))
 
     @app.post("/v1/rewards/batch", **schemas.described("decide", 422, 503))
     async def record_many(batch: schemas.RewardReports) -> schemas.RewardAnswers:
@@ -135,11 +184,9 @@ def add_admin(app: FastAPI, service: DecisionService) -> None:
         """Erase a user: statistics and decisions. Doing it twice is fine."""
         return schemas.ErasedAnswer(decisions=service.forget(user))
 
-    @app.get(
-        "/v1/log",
-        response_class=StreamingResponse,
-        **schemas.described("admin", 422, 503, content=KINDS.values()),
-    )
+    kinds = schemas.described("admin", 422, 503, content=KINDS.values())
+
+    @app.get("/v1/log", response_class=StreamingResponse, **kinds)
     def log(
         form: Annotated[
             Format, Query(alias="format", description="One JSON object a line, or Parquet.")
@@ -158,14 +205,17 @@ def add_admin(app: FastAPI, service: DecisionService) -> None:
         return StreamingResponse(chain([first], parts), media_type=KINDS[form])
 
     @app.get("/v1/activity", **schemas.described("admin", 422, 503))
-    def activity(minutes: Annotated[int, Query(ge=1, le=LONGEST)] = 60) -> schemas.ActivityAnswer:
+    def activity(
+        minutes: Annotated[int, Query(ge=1, le=KEEP_MINUTES)] = 60,
+    ) -> schemas.ActivityAnswer:
         """Say what happened in the last minutes, by minute and arm."""
         return schemas.ActivityAnswer.model_validate(service.activity(minutes))
 
     @app.get("/v1/model", **schemas.described("admin", 503))
     def model() -> schemas.ModelAnswer:
         """Show the model that decides now."""
-        return schemas.ModelAnswer.model_validate(describe(service))
+        service.ready()
+        return schemas.ModelAnswer.model_validate(describe(service.model, service.policy))
 
     @app.put("/v1/model", **schemas.described("admin", 422, 503))
     def put_model(body: schemas.ModelBody) -> schemas.ModelName:
@@ -174,7 +224,7 @@ def add_admin(app: FastAPI, service: DecisionService) -> None:
 
 
 def add_health(app: FastAPI, service: DecisionService, metrics: Metrics) -> None:
-    """Add health, readiness and numbers, for those who watch over processes."""
+    """Add what those who watch over processes ask for."""
 
     @app.get("/healthz", **schemas.described("health"))
     async def healthz() -> schemas.Health:
@@ -187,11 +237,9 @@ def add_health(app: FastAPI, service: DecisionService, metrics: Metrics) -> None
         service.ready()
         return schemas.Readiness(status="ready", model=service.model)
 
-    @app.get(
-        "/metrics",
-        response_class=Response,
-        **schemas.described("health", content=[CONTENT_TYPE_LATEST]),
-    )
+    kind = schemas.described("health", content=[CONTENT_TYPE_LATEST])
+
+    @app.get("/metrics", response_class=Response, **kind)
     def numbers() -> Response:
         """Count requests, decisions and rewards, for Prometheus."""
         return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)
@@ -201,14 +249,13 @@ PAGE = {"/": "page.html"} | {f"/static/{f}": f for f in ("page.css", "page.js", 
 """The files of the page by their paths. None holds data, so none needs a key."""
 
 MEDIA = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-RULES = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'"
-)
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; require-trusted-types-for 'script'",
+    "Referrer-Policy": "no-referrer",
+}
 """The browser loads our files, asks our server, and does nothing else."""
-
-HEADERS = {"Content-Security-Policy": RULES, "Referrer-Policy": "no-referrer"}
 
 
 def add_page(app: FastAPI) -> None:

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from lobandits.policies.state import LARGEST
-from lobandits.service.answers import MAX_BATCH
 from lobandits.service.calls import MOST_ALLOWED, MOST_CHARACTERS
 
+MAX_BATCH = 1_000
 EXAMPLE = "0190a6e2c3f17d0e8b1d5a3f0d6e9c42"
 
 Text = Annotated[str, Field(strict=True)]
@@ -17,7 +17,7 @@ Id = Annotated[Text, Field(pattern="^[0-9a-f]{32}$", examples=[EXAMPLE])]
 
 
 class Body(BaseModel):
-    """What is sent to the server: a field that it does not know is refused."""
+    """What is sent to the server; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -47,7 +47,7 @@ class DecisionRequests(Body):
 class RewardReport(Body):
     """What a decision earned."""
 
-    decision: Text = Field(description="The decision's id.", examples=[EXAMPLE])
+    decision: Text = Field(examples=[EXAMPLE])
     reward: float = Field(strict=True, ge=-LARGEST, le=LARGEST, allow_inf_nan=False, examples=[4.5])
 
 
@@ -63,7 +63,7 @@ class DecisionAnswer(BaseModel):
     id: str = Field(description="Name it when you report the reward.", examples=[EXAMPLE])
     arm: str = Field(examples=["drama"])
     probability: float = Field(description="The chance that this arm had.", examples=[0.62])
-    model: str = Field(description="The model that decided.", examples=["1-5a3f0d6e"])
+    model: str = Field(examples=["1-5a3f0d6e"])
 
 
 class DecisionAnswers(BaseModel):
@@ -144,7 +144,7 @@ class ModelName(BaseModel):
 class ModelAnswer(ModelName):
     """The model that decides now, whole."""
 
-    policy: str = Field(description="The policy's name.", examples=["lobts"])
+    policy: str = Field(examples=["lobts"])
     arms: list[str]
     ranks: list[list[int]] | None = Field(description="Of each arm in each state, from 1.")
     definition: dict[str, Any] = Field(description="The policy, as PUT takes it.")
@@ -175,6 +175,26 @@ class ErrorAnswer(BaseModel):
     error: ErrorBody
 
 
+DESCRIPTION = """\
+Decisions for users from latent preference orders. Send `Authorization: Bearer KEY`: the key in
+`LOB_API_KEY` may decide and record rewards, the one in `LOB_ADMIN_KEY` may do everything. Every
+answer that is no success is `{"error": {"code", "message"}}`.
+"""
+TAGS = {
+    "decide": "For programs that decide: either key.",
+    "admin": "For people who look after the service: the admin key.",
+    "health": "For those who watch over processes.",
+}
+STATUS = {
+    "unknown_decision": 404,
+    "unknown_user": 404,
+    "reward_conflict": 409,
+    "expired": 409,
+    "id_conflict": 409,
+    "store_unavailable": 503,
+}
+"""The HTTP status of each code; what is not here is wrong input, 422."""
+
 MEANINGS = {
     401: "The key is missing or wrong.",
     403: "The key may not do this.",
@@ -188,10 +208,7 @@ MEANINGS = {
 
 
 def described(tag: str, *statuses: int, content: Iterable[str] = ()) -> dict[str, Any]:
-    """Return how OpenAPI shows a route: its tag, and its answers with those of every route.
-
-    ``content`` names the media types of a success that is not JSON.
-    """
+    """Return how OpenAPI shows a route; ``content`` is that of a success that is not JSON."""
     answers: dict[int, dict[str, Any]] = {
         status: {"model": ErrorAnswer, "description": MEANINGS[status]}
         for status in (401, 403, 413, 500, *statuses)

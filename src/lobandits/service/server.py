@@ -1,4 +1,4 @@
-"""Running an app in one process or several, until SIGTERM or SIGINT asks them to end.
+"""What `lob serve` runs: an app in one process or several, until SIGTERM or SIGINT.
 
 Then no new request is taken, those under way are finished, and the exit code is 0.
 """
@@ -7,13 +7,16 @@ import gc
 import json
 import logging
 import multiprocessing
+import os
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import FrameType
@@ -24,15 +27,16 @@ from starlette.types import ASGIApp
 
 from lobandits._checks import whole
 from lobandits.errors import LobError
+from lobandits.policies import Policy
+from lobandits.service import DecisionService
+from lobandits.service.app import LOG, Settings, create_app
+from lobandits.service.model import encoded
+from lobandits.service.routes import FOLDER
+from lobandits.service.store import open_store
 
-LOG = logging.getLogger("lobandits.service")
 LEVELS = ("debug", "info", "warning", "error")
 GRACE = 30  # seconds for requests under way at the end
-KEEP_ALIVE = 65  # seconds; longer than clients keep a connection that they do not use
-LONGEST_HEADER = 2**18  # bytes: a name of 10,000 emoji, percent-encoded, is read and refused
-HEADERS = [("x-content-type-options", "nosniff"), ("cache-control", "no-store")]
 SPAWN = multiprocessing.get_context("spawn")  # a fork would copy locks and connections
-PAUSE = 1.0  # seconds before a process that died is replaced
 
 
 class Server(uvicorn.Server):
@@ -41,15 +45,17 @@ class Server(uvicorn.Server):
     def __init__(self, app: ASGIApp, on_start: Callable[[], None]) -> None:
         config = uvicorn.Config(
             app, ws="none", lifespan="on", log_config=None, access_log=False,
-            proxy_headers=False, server_header=False, headers=HEADERS,
-            timeout_keep_alive=KEEP_ALIVE, timeout_graceful_shutdown=GRACE,
-            h11_max_incomplete_event_size=LONGEST_HEADER,
+            proxy_headers=False, server_header=False,
+            headers=[("x-content-type-options", "nosniff"), ("cache-control", "no-store")],
+            timeout_keep_alive=65,  # longer than clients keep an idle connection
+            timeout_graceful_shutdown=GRACE,
+            h11_max_incomplete_event_size=2**18,  # a name that is much too long can be refused
         )  # fmt: skip
         super().__init__(config)
         self.on_start = on_start
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, then say so."""
+        """Start, and say so."""
         await super().startup(sockets)
         if self.started:
             gc.freeze()  # what is loaded stays, so the collector need not look at it again
@@ -93,7 +99,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address(listener: socket.socket) -> str:
-    """Return the address of a bound socket, as a client writes it."""
+    """Return the address of a bound socket."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
@@ -102,16 +108,10 @@ def _announce(listener: socket.socket, workers: int) -> None:
     LOG.info("listening", extra={"fields": {"url": address(listener), "workers": workers}})
 
 
-def serve(app: ASGIApp, listener: socket.socket) -> None:
-    """Serve ``app`` in this process until a signal."""
-    Server(app, lambda: _announce(listener, 1)).run([listener])
-
-
 class Workers:
     """Serves what ``make`` returns in ``n`` processes on one socket; one that dies is replaced.
 
-    Each process calls ``make``, a function that can be pickled. One pipe tells of processes that
-    have started, and of the signal to end.
+    One pipe tells of processes that have started, and of the signal to end.
     """
 
     def __init__(self, make: Callable[[], ASGIApp], listener: socket.socket, n: int) -> None:
@@ -124,7 +124,7 @@ class Workers:
         self.ending = False
 
     def run(self) -> None:
-        """Serve until a signal; afterwards all processes have ended."""
+        """Serve until a signal."""
         with _handling(self._end):
             try:
                 self.processes = [self._start() for _ in range(self.n)]
@@ -156,7 +156,7 @@ class Workers:
     def _replace(self) -> None:
         if self.started < self.n:
             raise LobError("a worker ended before it served; the lines above say why")
-        time.sleep(PAUSE)
+        time.sleep(1.0)
         for i, process in enumerate(self.processes):
             if process.exitcode is not None and not self.ending:
                 fields = {"exit": process.exitcode}
@@ -190,11 +190,14 @@ def _work(make: Callable[[], ASGIApp], listener: socket.socket, parent: Connecti
 class JsonLines(logging.Formatter):
     """Writes a record as ``{"time", "level", "event", ...}``."""
 
+    converter = staticmethod(time.gmtime)
+    default_time_format = "%Y-%m-%dT%H:%M:%S"
+    default_msec_format = "%s.%03dZ"
+
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as one line."""
-        clock = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
         line = {
-            "time": f"{clock}.{int(record.msecs):03d}Z",
+            "time": self.formatTime(record),
             "level": record.levelname.lower(),
             "event": record.getMessage(),
             **getattr(record, "fields", {}),
@@ -205,7 +208,7 @@ class JsonLines(logging.Formatter):
 
 
 def start_logging(level: str = "info") -> None:
-    """Send the service's logs, and uvicorn's errors, to standard output as JSON lines."""
+    """Log the service, and uvicorn's errors, to standard output as JSON lines."""
     handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(JsonLines())
     for name, least in (("lobandits.service", level), ("uvicorn.error", "warning")):
@@ -213,3 +216,50 @@ def start_logging(level: str = "info") -> None:
         logger.handlers = [handler]
         logger.setLevel(least.upper())
         logger.propagate = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A server yet to be started, as a value that can be sent to other processes."""
+
+    store: str
+    reward_wait: float | None = None
+    default_reward: float = 0.0
+    settings: Settings = field(default_factory=Settings)
+    log_level: str = "info"
+
+    def service(self, policy: Policy | None = None) -> DecisionService:
+        """Return the service, by default of the store's newest model."""
+        wait, default = self.reward_wait, self.default_reward
+        return DecisionService(policy, self.store, reward_wait=wait, default_reward=default)
+
+    def put(self, policy: Policy | None) -> None:
+        """Put a policy that the store never had: a restart does not undo ``lob model put``."""
+        content = "" if policy is None else encoded(policy)[1]
+        with closing(open_store(self.store)) as store:
+            known = store.has_model(content)
+        with self.service(None if known else policy) as service:
+            if not service.model.endswith(content[:8]):
+                fields = {"model": service.model}
+                LOG.warning("a newer model was put after these orders", extra={"fields": fields})
+
+    def app(self) -> ASGIApp:
+        """Return the app, for a process of its own."""
+        start_logging(self.log_level)
+        return create_app(self.service(), self.settings)
+
+    def run(self, policy: Policy | None, host: str, port: int, workers: int) -> None:
+        """Serve until a signal."""
+        self.settings.check_host(host)
+        with listen(host, port) as listener:
+            start_logging(self.log_level)
+            self.put(policy)
+            if workers == 1:
+                Server(self.app(), lambda: _announce(listener, 1)).run([listener])
+                return
+            with tempfile.TemporaryDirectory(prefix="lob-metrics-") as folder:
+                os.environ[FOLDER] = folder
+                try:
+                    Workers(self.app, listener, workers).run()
+                finally:
+                    del os.environ[FOLDER]

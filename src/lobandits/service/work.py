@@ -9,7 +9,12 @@ import numpy as np
 
 from lobandits.errors import LobError
 from lobandits.service.calls import Call, Decision, DecisionCall, RewardCall, new_ids
-from lobandits.service.errors import IdConflictError
+from lobandits.service.errors import (
+    DecisionExpiredError,
+    IdConflictError,
+    RewardConflictError,
+    UnknownDecisionError,
+)
 from lobandits.service.model import CurrentModel, Key
 from lobandits.service.store import Store
 from lobandits.service.store.databases import StoredDecision, Transaction
@@ -33,8 +38,7 @@ class Wanted(NamedTuple):
 class Work:
     """All that some calls want, done in one transaction.
 
-    It may be tried several times, so every request has its id before: then another try finds
-    what an earlier one has written.
+    Every request has its id before: so another try finds what an earlier one has written.
     """
 
     def __init__(
@@ -48,14 +52,13 @@ class Work:
         self._rng, self._writer = rng, writer
         self._rewards = [call for call in calls if isinstance(call, RewardCall)]
         self._wanted: dict[DecisionCall, list[Wanted]] = {}
-        self._refused: list[Outcome] = []
         self._tried = False
         for call in calls:
             if isinstance(call, DecisionCall):
                 try:
                     self._wanted[call] = self._want(call)
                 except LobError as error:
-                    self._refused.append((call, error))
+                    call.fail(error)
 
     def _want(self, call: DecisionCall) -> list[Wanted]:
         return [
@@ -64,7 +67,7 @@ class Work:
         ]
 
     def run(self, store: Store) -> None:
-        """Do the work, and set the outcomes of the calls after its commit."""
+        """Do the work, and set the outcomes after its commit."""
         outcomes = store.write(lambda connection: self._do(store.transaction(connection)))
         for call, outcome in outcomes:
             if isinstance(outcome, Exception):
@@ -75,7 +78,7 @@ class Work:
     def _do(self, transaction: Transaction) -> list[Outcome]:
         now = microseconds()
         earned: Sums = {}
-        outcomes = [*self._refused, *self._count(transaction, now, earned)]
+        outcomes = self._count(transaction, now, earned)
         decided, played = self._decide(transaction, now)
         transaction.add_activity(
             (now // 60_000_000, arm, self._writer, played[arm], *earned.get(arm, (0, 0.0)))
@@ -84,10 +87,7 @@ class Work:
         return outcomes + decided
 
     def _count(self, transaction: Transaction, now: int, earned: Sums) -> list[Outcome]:
-        """Write the rewards of decisions that have none, and add them to the statistics.
-
-        Reported rewards are also added to ``earned``, by arm.
-        """
+        """Write the rewards of decisions that have none; add them to statistics and ``earned``."""
         ids = {key for call in self._rewards for key, _ in call.rewards if key}
         stored = transaction.find_decisions(sorted(ids), lock=True)
         written: list[tuple[float, int | None, int]] = []
@@ -112,10 +112,7 @@ class Work:
         return outcomes
 
     def _decide(self, transaction: Transaction, now: int) -> tuple[list[Outcome], Counter[int]]:
-        """Return the outcomes, and how many decisions were made for each arm.
-
-        Decisions that exist are returned again, the others are made and written.
-        """
+        """Return decisions that exist, make the others; also count those made by arm."""
         every = [want for wants in self._wanted.values() for want in wants]
         known = [want.id for want in every if self._tried or want.named]
         self._tried = True
@@ -133,7 +130,7 @@ class Work:
     def _accept(
         self, stored: dict[bytes, StoredDecision], users: dict[str, int]
     ) -> tuple[list[Wanted], dict[DecisionCall, IdConflictError]]:
-        """Return what is wanted anew, and errors for the calls whose ids are of other users."""
+        """Return what is wanted anew, and errors of calls with ids of other users."""
         names = {number: name for name, number in users.items()}
         owners = {row.id: names.get(row.user_id) for row in stored.values()}
         fresh: list[Wanted] = []
@@ -180,8 +177,23 @@ class Work:
 
 
 def microseconds() -> int:
-    """Return the time, in microseconds since 1970."""
+    """Return the time since 1970."""
     return time.time_ns() // 1000
+
+
+def counted(decision: str, status: str) -> str:
+    """Return the status of a reward that counts, or raise why it does not."""
+    if status == UNKNOWN:
+        raise UnknownDecisionError(f"unknown decision {decision[:40]!r}")
+    if status == EXPIRED:
+        raise DecisionExpiredError(
+            f"the reward of decision {decision} came too late: it was given the default reward"
+        )
+    if status == CONFLICT:
+        raise RewardConflictError(
+            f"decision {decision} has another reward already; the first one counts"
+        )
+    return status
 
 
 def _add(sums: Sums, key: Hashable, reward: float) -> None:

@@ -7,9 +7,8 @@ from fastapi.routing import APIRoute
 from tests.service.http.running import KEYS, Running, some_app
 
 from lobandits.errors import LobInputError
-from lobandits.service.app import NEEDS, Guard, Role
+from lobandits.service.app import NEEDS, Guard, Role, Settings
 from lobandits.service.routes import PAGE
-from lobandits.service.settings import Settings
 
 DECIDE, ADMIN = KEYS.values()
 OPEN = {"/healthz", "/readyz", *PAGE}

@@ -3,10 +3,7 @@
 import { barChart, cell, chanceTable, html, number, percent, scale } from "./charts.js";
 import { short, sparkline, table, tableRow } from "./charts.js";
 
-const REFRESH = 5000;
 const MOST_BARS = 60;
-const TENTHS = 10;
-const MOST_STATES = 10;
 const $ = (id) => document.getElementById(id);
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 const ratio = (part, whole) => (whole ? part / whole : null);
@@ -130,12 +127,11 @@ function drawTraffic() {
     picked = i;
     areas.forEach((area, j) => area.classList.toggle("picked", i === j));
     const minutes = size > 1 ? `means of ${size} minutes` : "minutes";
-    say(
-      "traffic-readout",
-      i < 0
-        ? `Bars are ${minutes}; the last is not over.`
-        : `${labels[i]}: ${number(decisions[i])} decisions and ${number(rewards[i])} rewards per minute`,
-    );
+    let text = `Bars are ${minutes}; the last is not over.`;
+    if (!sum([...decisions, ...rewards])) text = "Nothing happened in this window.";
+    if (i >= 0)
+      text = `${labels[i]}: ${number(decisions[i])} decisions and ${number(rewards[i])} rewards per minute`;
+    say("traffic-readout", text);
   };
   pick(picked);
   $("traffic").onpointerover = (event) => pick(areas.indexOf(event.target));
@@ -199,8 +195,8 @@ function drawCertainty() {
   const text = `Users of the last decisions (${chances.length}), by the chance of their most likely ${of}.`;
   say("certainty-text", chances.length ? text : "No decision yet.");
   if (!chances.length) return;
-  const counts = Array(TENTHS).fill(0);
-  for (const chance of chances) counts[Math.min(Math.floor(chance * TENTHS), TENTHS - 1)] += 1;
+  const counts = Array(10).fill(0);
+  for (const chance of chances) counts[Math.min(Math.floor(10 * chance), 9)] += 1;
   barChart($("certainty"), {
     series: { bar: counts },
     labels: counts.map((_, i) => `${10 * i}–${10 * (i + 1)}%`),
@@ -228,7 +224,7 @@ async function explain(user) {
     const { why, states, notes } = await ask(`v1/users/${encodeURIComponent(user)}`);
     $("user-result").replaceChildren(
       ...chanceTable(`Arms of ${user}`, why, "probability"),
-      ...chanceTable("Most likely states", states, "posterior", MOST_STATES),
+      ...chanceTable("Most likely states", states, "posterior", 10),
       ...notes.map((note) => html("p", { class: "quiet" }, note)),
     );
   } catch (error) {
@@ -269,6 +265,6 @@ window.onresize = () => activity && model && draw();
 
 async function run() {
   if ($("live").checked && !document.hidden) await refresh();
-  setTimeout(run, REFRESH);
+  setTimeout(run, 5000);
 }
 run();

@@ -17,8 +17,6 @@ from lobandits._checks import FloatArray, IntArray, one_of
 from lobandits.errors import LobInputError
 
 BUSY_SECONDS = 5.0
-CONNECT_SECONDS = 3
-SYNCHRONOUS = ("full", "normal")
 WRITE = "lobandits_write"  # execution option of connections that will write
 URLS = "write sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE"
 MOST = 1024  # values in one list; lists are padded to powers of two, so few texts are compiled
@@ -46,24 +44,6 @@ class StoredStatistics(NamedTuple):
     totals: FloatArray
 
 
-FIND_USERS = "SELECT name, id FROM users WHERE name {keys}"
-ADD_USERS = "INSERT INTO users (name) {rows} ON CONFLICT DO NOTHING"
-READ_STATISTICS = "SELECT user_id, arm_id, plays, total FROM statistics WHERE user_id {keys}"
-ADD_STATISTICS = (
-    "INSERT INTO statistics (user_id, arm_id, plays, total) {rows} "
-    "ON CONFLICT (user_id, arm_id) DO UPDATE SET "
-    "plays = statistics.plays + excluded.plays, total = statistics.total + excluded.total"
-)
-FIND_DECISIONS = f"SELECT {', '.join(StoredDecision._fields)} FROM decisions WHERE id {{keys}}"
-ADD_DECISIONS = "INSERT INTO decisions (id, user_id, arm_id, probability, model, time) {rows}"
-ADD_ACTIVITY = (
-    "INSERT INTO activity (minute, arm_id, writer, decisions, rewards, total) {rows} "
-    "ON CONFLICT (minute, arm_id, writer) DO UPDATE SET "
-    "decisions = activity.decisions + excluded.decisions, "
-    "rewards = activity.rewards + excluded.rewards, total = activity.total + excluded.total"
-)
-
-
 class Transaction(ABC):
     """A writing transaction on ``connection``; each method is a statement or two."""
 
@@ -74,10 +54,7 @@ class Transaction(ABC):
 
     @abstractmethod
     def fetch(self, query: str, kind: str, values: Sequence[Any], lock: str = "") -> list[Any]:
-        """Return the rows whose key, of PostgreSQL's type ``kind``, is one of ``values``.
-
-        ``lock`` is for databases with many writers.
-        """
+        """Return the rows whose key, of PostgreSQL's type ``kind``, is one of ``values``."""
 
     @abstractmethod
     def change(self, statement: str, kinds: str, rows: Sequence[tuple[Any, ...]]) -> None:
@@ -85,38 +62,50 @@ class Transaction(ABC):
 
     def find_users(self, names: Sequence[str]) -> dict[str, int]:
         """Return the numbers of the users that exist; they stay until the end."""
-        return dict(self.fetch(FIND_USERS, "text", names, "FOR KEY SHARE"))
+        query = "SELECT name, id FROM users WHERE name {keys}"
+        return dict(self.fetch(query, "text", names, "FOR KEY SHARE"))
 
     def add_users(self, names: Iterable[str]) -> dict[str, int]:
         """Return the numbers of users, after adding those that do not exist."""
+        statement = "INSERT INTO users (name) {rows} ON CONFLICT DO NOTHING"
         ordered = sorted(names)  # in one order everywhere, so that no two wait for each other
         found: dict[str, int] = {}
         while len(found) < len(ordered):  # again if one was forgotten in between
-            self.change(ADD_USERS, "text", [(name,) for name in ordered])
+            self.change(statement, "text", [(name,) for name in ordered])
             found = self.find_users(ordered)
         return found
 
     def read_statistics(self, user_ids: Sequence[int]) -> StoredStatistics:
         """Return the statistics of users."""
-        rows = self.fetch(READ_STATISTICS, "bigint", user_ids)
+        query = "SELECT user_id, arm_id, plays, total FROM statistics WHERE user_id {keys}"
+        rows = self.fetch(query, "bigint", user_ids)
         columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
         users, arms, plays = (np.array(column, np.int64) for column in columns[:3])
         return StoredStatistics(users, arms, plays, np.array(columns[3], np.float64))
 
     def add_statistics(self, rows: Iterable[tuple[int, int, int, float]]) -> None:
         """Add (user, arm, plays, total) to what is there; every user and arm comes once."""
-        self.change(ADD_STATISTICS, "bigint bigint bigint float8", sorted(rows))
+        statement = (
+            "INSERT INTO statistics (user_id, arm_id, plays, total) {rows} "
+            "ON CONFLICT (user_id, arm_id) DO UPDATE SET "
+            "plays = statistics.plays + excluded.plays, total = statistics.total + excluded.total"
+        )
+        self.change(statement, "bigint bigint bigint float8", sorted(rows))
 
     def find_decisions(
         self, ids: Sequence[bytes], lock: bool = False
     ) -> dict[bytes, StoredDecision]:
-        """Return the decisions that exist, by id; with ``lock``, others wait to change them."""
-        rows = self.fetch(FIND_DECISIONS, "bytea", ids, "ORDER BY id FOR UPDATE" if lock else "")
+        """Return the decisions that exist; with ``lock``, others wait to change them."""
+        columns = ", ".join(StoredDecision._fields)
+        query = f"SELECT {columns} FROM decisions WHERE id {{keys}}"
+        rows = self.fetch(query, "bytea", ids, "ORDER BY id FOR UPDATE" if lock else "")
         return {row[0]: StoredDecision._make(row) for row in rows}
 
     def add_decisions(self, rows: Sequence[tuple[bytes, int, int, float, int, int]]) -> None:
         """Write (id, user, arm, probability, model, time)."""
-        self.change(ADD_DECISIONS, "bytea bigint bigint float8 bigint bigint", rows)
+        columns = "id, user_id, arm_id, probability, model, time"
+        statement = f"INSERT INTO decisions ({columns}) {{rows}}"
+        self.change(statement, "bytea bigint bigint float8 bigint bigint", rows)
 
     def set_rewards(self, rows: Sequence[tuple[float, int | None, int]]) -> None:
         """Write (reward, when it was reported, number of the decision)."""
@@ -124,8 +113,13 @@ class Transaction(ABC):
 
     def add_activity(self, rows: Iterable[tuple[int, int, int, int, int, float]]) -> None:
         """Add (minute, arm, writer, decisions, rewards, total) to what is there."""
-        kinds = "bigint bigint bigint bigint bigint float8"
-        self.change(ADD_ACTIVITY, kinds, sorted(rows))
+        statement = (
+            "INSERT INTO activity (minute, arm_id, writer, decisions, rewards, total) {rows} "
+            "ON CONFLICT (minute, arm_id, writer) DO UPDATE SET "
+            "decisions = activity.decisions + excluded.decisions, "
+            "rewards = activity.rewards + excluded.rewards, total = activity.total + excluded.total"
+        )
+        self.change(statement, "bigint bigint bigint bigint bigint float8", sorted(rows))
 
 
 class SqliteTransaction(Transaction):
@@ -181,7 +175,7 @@ TRANSACTIONS: dict[str, type[Transaction]] = {
 
 
 def make_engine(text: str) -> Engine:
-    """Return the engine of a URL, or say what is wrong with the URL."""
+    """Return the engine of a URL."""
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):
@@ -197,7 +191,7 @@ def _sqlite(url: URL) -> Engine:
     if not url.database or url.database == ":memory:":
         raise LobInputError("a store in memory would not outlive its process; use sqlite:///FILE")
     options = dict(url.query)
-    synchronous = one_of("synchronous", str(options.pop("synchronous", "full")), SYNCHRONOUS)
+    synchronous = one_of("synchronous", str(options.pop("synchronous", "full")), ("full", "normal"))
     if options:
         raise LobInputError(f"unknown option {next(iter(options))!r} of SQLite; known: synchronous")
     engine = create_engine(
@@ -232,7 +226,7 @@ def _postgresql(url: URL) -> Engine:
     options = f"{url.query.get('options', '')} {limits}".strip()
     return create_engine(
         url.update_query_dict({"options": options}),
-        connect_args={"connect_timeout": CONNECT_SECONDS},
+        connect_args={"connect_timeout": 3},
         pool_pre_ping=True,
         pool_size=4,
         max_overflow=6,

@@ -30,7 +30,6 @@ from lobandits.errors import LobInputError
 metadata = MetaData()
 Number = BigInteger().with_variant(Integer, "sqlite")  # SQLite's own row number, if a key
 ROOM = {"fillfactor": 70}  # PostgreSQL: room for updated rows beside their old version
-DOUBLE_ROOM = {"fillfactor": 50}  # where every row is updated once
 
 
 def _key(name: str) -> Column[int]:
@@ -86,7 +85,7 @@ decisions = Table(
     Column("reward", Double),
     Column("rewarded", BigInteger),  # when it was reported; null: never, or the default reward
     sqlite_autoincrement=True,  # no number twice: exports continue after a number
-    postgresql_with=DOUBLE_ROOM,
+    postgresql_with={"fillfactor": 50},  # every row is updated once
 )
 # For erasure. In SQLite it would cost a quarter of every decision, and a scan is quick there.
 Index("decisions_of_user", decisions.c.user_id).ddl_if(dialect="postgresql")
@@ -105,21 +104,19 @@ activity = Table(
 
 
 def _create_decisions(connection: Connection) -> None:
-    """Version 1: users, arms, models, statistics and decisions."""
     metadata.create_all(connection, [users, arms, models, statistics, decisions])
 
 
 def _create_activity(connection: Connection) -> None:
     """Version 2: sums per minute and arm, from the decisions that are there."""
     activity.create(connection)
-    minute = "/ 60000000"
     connection.execute(
         text(
             "INSERT INTO activity (minute, arm_id, writer, decisions, rewards, total) "
             "SELECT minute, arm_id, 0, sum(decisions), sum(rewards), sum(total) FROM ("
-            f"SELECT time {minute} AS minute, arm_id, 1 AS decisions, 0 AS rewards, 0.0 AS total "
+            "SELECT time / 60000000 AS minute, arm_id, 1 AS decisions, 0 AS rewards, 0.0 AS total "
             "FROM decisions UNION ALL "
-            f"SELECT rewarded {minute}, arm_id, 0, 1, reward "
+            "SELECT rewarded / 60000000, arm_id, 0, 1, reward "
             "FROM decisions WHERE rewarded IS NOT NULL"
             ") AS parts GROUP BY minute, arm_id"
         )
@@ -127,7 +124,7 @@ def _create_activity(connection: Connection) -> None:
 
 
 STEPS: tuple[Callable[[Connection], None], ...] = (_create_decisions, _create_activity)
-"""Step i brings a store from version i to version i + 1; an empty store has version 0."""
+"""Step i brings a store from version i to i + 1; an empty store has version 0."""
 
 
 def migrate(connection: Connection) -> None:
