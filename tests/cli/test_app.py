@@ -9,8 +9,8 @@ import typer
 from typer.testing import CliRunner
 
 from lobandits import __version__
-from lobandits.cli import app, main
-from lobandits.cli.shared import friendly
+from lobandits.cli import friendly, main
+from lobandits.cli.__main__ import app
 from lobandits.errors import LobInputError
 
 RUNNER = CliRunner()

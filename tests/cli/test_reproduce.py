@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from lobandits.cli import app
+from lobandits.cli.__main__ import app
 from lobandits.experiments import EXPERIMENTS, GROUPS
 from lobandits.experiments.design import Survey
 

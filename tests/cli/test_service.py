@@ -10,7 +10,8 @@ from tests.service.http.running import ARMS, Running, running, write_orders
 from typer.testing import CliRunner
 
 import lobandits as lob
-from lobandits.cli import app, service
+from lobandits.cli import service
+from lobandits.cli.__main__ import app
 from lobandits.service import open_store
 from lobandits.service.load import load_test
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lobandits.cli import app
+from lobandits.cli.__main__ import app
 from lobandits.policies import POLICIES
 from lobandits.simulation import Result, Synthetic, simulate
 

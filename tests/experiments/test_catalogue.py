@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from lobandits.errors import LobInputError
-from lobandits.experiments import EXPERIMENTS, GROUPS
-from lobandits.experiments.parts import RatingData
-from lobandits.experiments.record import part_key
-from lobandits.experiments.runner import chosen, drawn
+from lobandits.experiments import EXPERIMENTS, GROUPS, chosen, drawn
+from lobandits.experiments.design import RatingData
+from lobandits.experiments.parts import part_key
 
 PAPER = Path(__file__).parents[2].parent / "shared" / "paper" / "latent-order-bandits.tex"
 

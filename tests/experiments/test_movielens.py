@@ -10,7 +10,7 @@ import pytest
 from lobandits.experiments import GROUPS, Reproduction, reproduce
 from lobandits.experiments.claims import UNTESTABLE
 from lobandits.experiments.counts import violated_relations
-from lobandits.experiments.parts import GENERATED, RatingData
+from lobandits.experiments.design import GENERATED, RatingData
 
 SMALL = Path(__file__).parents[2].parent / "shared" / "data" / "ml-latest-small"
 

@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from lobandits.cli.shared import checked_suffix, friendly
+from lobandits.cli import checked_suffix, friendly
 from lobandits.errors import LobError, LobInputError
 
 if TYPE_CHECKING:

@@ -1,14 +1,8 @@
 """Claims of the paper, the rule by which measurements decide them, and what many compare.
 
-A claim is turned into differences that must be positive, each measured on the same users: the
-mean d of n paired differences has the interval d -+ t(level, n - 1) standard errors. Where all
-K differences must be positive, the claim
-
-* holds, if each interval of level 95% lies above 0 (an intersection-union test: no correction);
-* does not hold, if some interval of level 1 - 5%/K (Bonferroni) lies below 0;
-* is undecided at this size otherwise.
-
-Where one positive difference is enough, the two rules change places.
+The mean d of n paired differences has the interval d -+ t(level, n - 1) standard errors. That each
+of K intervals of level 95% lies above 0 is an intersection-union test, which needs no correction;
+that some interval lies below 0 needs the level 1 - 5%/K (Bonferroni).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,12 +24,19 @@ from lobandits.experiments.design import (
     Found,
     policy_title,
 )
-from lobandits.experiments.record import Record, mean_and_error
+from lobandits.experiments.parts import Record, mean_and_error
 
 HOLDS, FAILS = "holds", "does not hold"
 UNDECIDED, UNTESTABLE = "undecided at this size", "not testable here"
 VERDICTS = (HOLDS, FAILS, UNDECIDED, UNTESTABLE)
 LEVEL = 0.95
+RULE = (
+    "A claim is turned into differences between policies that must be positive, measured on the "
+    "same users. It holds if the 95% interval of each lies above 0, does not hold if the interval "
+    "of some difference (corrected for their number) lies below 0, and is undecided at this size "
+    "otherwise. Where one positive difference is enough, the two rules change places. A claim has "
+    "a verdict for each policy, sigma and option that may change it; all are counted."
+)
 
 Values = TypeVarTuple("Values")
 ONCE: dict[str, tuple[()]] = {"": ()}
@@ -90,13 +91,7 @@ class Estimate:
 
 
 def estimate(what: str, differences: ArrayLike) -> Estimate:
-    """Return the estimate from one difference per user.
-
-    Examples
-    --------
-    >>> estimate("lobTS below UCB", [3.0, 5.0, 4.0]).mean
-    4.0
-    """
+    """Return the estimate from one difference per user."""
     values = np.asarray(differences, dtype=np.float64)
     mean, error = mean_and_error(values)
     return Estimate(what, float(mean), float(error), len(values))
@@ -107,12 +102,6 @@ def share(what: str, hits: ArrayLike, above: float) -> Estimate:
 
     Its error counts two hits and two misses more ("plus four", Agresti and Coull), so that
     trials that all end alike still leave a doubt.
-
-    Examples
-    --------
-    >>> few = share("heads minus 0.9", [1, 1, 1, 1], above=0.9)
-    >>> few.interval()[0] < 0 < few.mean
-    True
     """
     values = np.asarray(hits, dtype=np.float64)
     n = len(values)
@@ -134,13 +123,7 @@ class Evidence:
     need: Literal["all", "any"] = "all"
 
     def verdict(self) -> str:
-        """Return what the estimates say; see the module's text for the rule.
-
-        Examples
-        --------
-        >>> Evidence((Estimate("a", 2.0, 0.5, 100), Estimate("b", 0.1, 0.5, 100))).verdict()
-        'undecided at this size'
-        """
+        """Return what the estimates say by the rule."""
         if not self.estimates:
             return UNTESTABLE
         corrected = 1 - (1 - LEVEL) / len(self.estimates)
@@ -266,9 +249,8 @@ def below_along(
     ]
 
 
-def trend(records: Mapping[float, Record], policy: str) -> FloatArray:
-    """Return each user's slope of regret over the values of a sweep, by least squares."""
-    x = np.array(list(records), dtype=float) - np.mean(list(records))
-    totals = np.stack([record.total(policy) for record in records.values()])
-    slopes: FloatArray = x @ totals / (x @ x)
+def trend(totals: Mapping[float, FloatArray]) -> FloatArray:
+    """Return each user's slope of a total over the values of a sweep, by least squares."""
+    x = np.array(list(totals), dtype=float) - np.mean(list(totals))
+    slopes: FloatArray = x @ np.stack(list(totals.values())) / (x @ x)
     return slopes

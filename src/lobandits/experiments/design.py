@@ -1,18 +1,20 @@
-"""Experiments as data: what is simulated, how it is drawn, and what the paper says of it."""
+"""Experiments as data: what is simulated, on which ratings, how it is drawn, what is claimed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lobandits._checks import FloatArray
 from lobandits.errors import LobError
-from lobandits.experiments.parts import Measurement, Part, Simulation
-from lobandits.experiments.record import Record
+from lobandits.experiments.parts import Measurement, Part, Record, Simulation
 
 if TYPE_CHECKING:
     from lobandits.experiments.claims import Claim
     from lobandits.experiments.draw import Canvas
+    from lobandits.simulation.movielens import MovieLens
 
 Size = Literal["tiny", "default", "full"]
 """tiny is for tests: the ends of every sweep, few users, short horizons."""
@@ -29,7 +31,9 @@ FIRST = "mts(best_arms_first=True)"
 """mTS that plays each state's best arm once before it samples states."""
 NARROW = "lobucb(radius=2.0)"
 """lobUCB with the radius of UCB, c sqrt(2 log t / N); its listing has 4."""
-TENTH = ("lobucb(refresh_every=10)", "lobts(project_every=10)")
+PACED = {"lobucb": "lobucb(refresh_every={})", "lobts": "lobts(project_every={})"}
+"""Policies that may project every so many rounds only."""
+TENTH = (PACED["lobucb"].format(10), PACED["lobts"].format(10))
 """As in the paper, latent-order policies project every tenth round on MovieLens."""
 NARROW_TENTH = "lobucb(refresh_every=10, radius=2.0)"
 SIGMAS = (1.0, 5.0)
@@ -49,11 +53,98 @@ TITLES = {
     NARROW_TENTH: "lobUCB, narrow",
 }
 """How policies are called in figures; on MovieLens all project every tenth round."""
+GENERATED = "generated data"
+GENERATED_OPTIONS: dict[str, Any] = {
+    "n_users": 1000,
+    "n_arms": 19,
+    "n_states": 60,
+    "ratings_per_user": 400,
+}
+PAPER_FILTER, SMALL_FILTER = (200, 200), (20, 100)
+"""Least ratings of a movie, and of a user: the paper's, and those of a small edition."""
+SMALL = 1_000_000
+"""An edition with fewer ratings is small."""
 
 
 def policy_title(label: str) -> str:
     """Return how a policy is called in figures and tables."""
     return TITLES.get(label, label)
+
+
+def lazy(policy: str, every: int) -> str:
+    """Return the policy that projects every so many rounds, if it projects at all."""
+    return PACED[policy].format(every) if policy in PACED and every > 1 else policy
+
+
+class RatingData:
+    """Ratings that are read, or made, when a part first asks for them.
+
+    Without the ``path`` of a MovieLens edition they are generated. ``seed`` names those, the genres
+    of movies that have several, and the clustering.
+    """
+
+    def __init__(self, path: Path | None = None, seed: int = 0) -> None:
+        self.path = path
+        self.seed = seed
+        self._environments: dict[int, MovieLens] = {}
+
+    @cached_property
+    def key(self) -> dict[str, Any]:
+        """What decides the ratings, without reading them: sizes of files, and the filters."""
+        if self.path is None:
+            return GENERATED_OPTIONS | {"seed": self.seed}
+        files = sorted(self.path.iterdir()) if self.path.is_dir() else [self.path]
+        sizes = {file.name: file.stat().st_size for file in files if file.is_file()}
+        filters = {"paper": PAPER_FILTER, "small": SMALL_FILTER, "small below": SMALL}
+        return {"bytes": sizes, "filters": filters, "seed": self.seed}
+
+    @cached_property
+    def ratings(self) -> Any:
+        """The ratings themselves."""
+        from lobandits.learning import load_movielens, make_ratings
+
+        if self.path is not None:
+            return load_movielens(self.path)
+        return make_ratings(**GENERATED_OPTIONS, seed=self.seed)
+
+    @cached_property
+    def filters(self) -> tuple[int, int]:
+        """Least ratings of a movie, and of a user."""
+        large = self.path is not None and self.ratings.n_ratings >= SMALL
+        return PAPER_FILTER if large else SMALL_FILTER
+
+    def environment(self, n_states: int, **options: Any) -> "MovieLens":
+        """Return the environment with so many states; each number is clustered once."""
+        from lobandits.simulation.movielens import MovieLens
+
+        known = self._environments
+        if not known:
+            movies, users = self.filters
+            known[n_states] = MovieLens(
+                self.ratings,
+                n_states=n_states,
+                min_movie_ratings=movies,
+                min_user_ratings=users,
+                seed=self.seed,
+                progress=False,
+            )
+        elif n_states not in known:
+            known[n_states] = next(iter(known.values())).replace(n_states=n_states)
+        return known[n_states].replace(**options)
+
+    def facts(self) -> dict[str, Any]:
+        """Return what the report says of the ratings."""
+        env = next(iter(self._environments.values()), None) or self.environment(n_states=2)
+        facts = {
+            "data": GENERATED if self.path is None else str(self.ratings.edition),
+            "users": env.n_users,
+            "genres": env.n_arms,
+            "ratings": int(env.table.n_rewards),
+            "imputed share of genre means": round(env.imputed_share, 4),
+        }
+        if self.path is not None:
+            facts["least ratings of a movie"], facts["least ratings of a user"] = self.filters
+        return facts
 
 
 class Found(dict[Key, Record]):
@@ -74,13 +165,10 @@ class Found(dict[Key, Record]):
                 return record
         raise LobError(f"no part at {', '.join(f'{k} = {v}' for k, v in values.items())}")
 
-    def axis(self, name: str) -> list[Any]:
-        """Return the values on the axis of that name, in order."""
-        return list(dict.fromkeys(dict(key)[name] for key in self if name in dict(key)))
-
     def along(self, axis: str, **values: Any) -> dict[Any, Record]:
         """Return the records by their value on one axis, at these values of the others."""
-        return {value: self.at(**{axis: value}, **values) for value in self.axis(axis)}
+        found = dict.fromkeys(dict(key)[axis] for key in self if axis in dict(key))
+        return {value: self.at(**{axis: value}, **values) for value in found}
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Figures 3(a), 4(a), 4(b) and 6 to 8: regret on MovieLens, where the orders hold and do not."""
+"""Figures 3(a), 4(a), 4(b), and 6 to 8: regret on MovieLens, where the orders hold and do not."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -18,7 +18,14 @@ from lobandits.experiments.claims import (
     by,
     estimate,
 )
-from lobandits.experiments.design import FIRST, NARROW_TENTH, TENTH, Experiment, Found, Sweep
+from lobandits.experiments.design import (
+    FIRST,
+    NARROW_TENTH,
+    TENTH,
+    Experiment,
+    Found,
+    Sweep,
+)
 from lobandits.experiments.draw import Canvas, draw_ends, draw_horizon
 
 SHOWN = (*PLAIN, *BELIEVING, TENTH[0], NARROW_TENTH, TENTH[1])
@@ -59,20 +66,17 @@ def sweep(
     )
 
 
-def draw_players(found: Found, canvas: Canvas) -> None:
-    """Draw a panel for the paper's users, and one for users held out of the learning."""
+def _draw_players(found: Found, canvas: Canvas) -> None:
     panels = {name: found.at(hold_out=share) for name, share in PLAYERS.items()}
     draw_horizon(canvas, panels, SHOWN, wide=8.6)
 
 
-def draw_states(found: Found, canvas: Canvas, slope: bool) -> None:
-    """Draw a panel for each number of states: regret so far, or per round."""
+def _draw_states(found: Found, canvas: Canvas, slope: bool) -> None:
     panels = {f"$m={m}$ states": record for m, record in found.along("n_states").items()}
     draw_horizon(canvas, panels, SHOWN, columns=max(len(panels), 2), slope=slope)
 
 
-def draw_number_of_states(found: Found, canvas: Canvas) -> None:
-    """Draw regret at the horizon against the number of states."""
+def _draw_number_of_states(found: Found, canvas: Canvas) -> None:
     (place,) = canvas.panels(1)
     draw_ends(place, found.along("n_states"), SHOWN, "number of states $m$")
 
@@ -103,7 +107,7 @@ FIGURE_3A = Experiment(
     "and lobTS project every tenth round. Left as in the paper; right, half of the users learn "
     "the states, and the others play. lobUCB, narrow has the radius of UCB.",
     work=(sweep(n_states=(60,), alpha=(WELL,), hold_out=tuple(PLAYERS.values())),),
-    draw=draw_players,
+    draw=_draw_players,
     claims=(
         Claim(
             id="movielens-a-lobts-best",
@@ -152,7 +156,7 @@ FIGURE_4A = Experiment(
     title="MovieLens, Setting B: regret per round with 160 states",
     note=f"{OWN_MEANS} {AVERAGED}",
     work=(sweep(n_states=(160,), alpha=(RAW,)),),
-    draw=partial(draw_states, slope=True),
+    draw=partial(_draw_states, slope=True),
     claims=(
         Claim(
             id="movielens-b-less-bias-than-latent-bandits",
@@ -184,7 +188,7 @@ FIGURE_4B = Experiment(
     title="MovieLens, Setting B: regret at T = 500 against the number of states",
     note=OWN_MEANS,
     work=(sweep(500, n_states=(5, 10, 20, 40, 60, 80, 100, 120, 140, 160), alpha=(RAW,)),),
-    draw=draw_number_of_states,
+    draw=_draw_number_of_states,
     claims=(
         Claim(
             id="movielens-b-few-states-suffice",
@@ -216,7 +220,7 @@ FIGURE_6 = Experiment(
     title="MovieLens, Setting A: regret per round with 60 states",
     note=AVERAGED,
     work=(sweep(n_states=(60,), alpha=(WELL,)),),
-    draw=partial(draw_states, slope=True),
+    draw=partial(_draw_states, slope=True),
     claims=(
         Claim(
             id="movielens-a-lob-soon-low",
@@ -233,7 +237,7 @@ FIGURE_7 = Experiment(
     place="Figure 7 (Appendix B.5)",
     title="MovieLens, Setting A: regret against the horizon for m = 10, 20 and 80",
     work=(sweep(n_states=(10, 20, 80), alpha=(WELL,)),),
-    draw=partial(draw_states, slope=False),
+    draw=partial(_draw_states, slope=False),
     claims=(
         Claim(
             id="movielens-a-lobts-best-for-other-m",
@@ -256,7 +260,7 @@ FIGURE_8 = Experiment(
     title="MovieLens, Setting B: regret per round for m = 5, 20 and 140",
     note=AVERAGED,
     work=(sweep(n_states=(5, 20, 140), alpha=(RAW,)),),
-    draw=partial(draw_states, slope=True),
+    draw=partial(_draw_states, slope=True),
     claims=(
         Claim(
             id="movielens-b-bias-falls-with-m",

@@ -1,137 +1,189 @@
-"""Parts: the units of work that are run once, saved, and shared between figures; and their data."""
+"""Parts: the units of work that are run once, saved, and shared between figures.
 
+A part leaves a record, one row of numbers for each user, in ``parts/KEY.parquet``: a row per user
+and point, a column per label, and the settings and times as JSON in its metadata. KEY is a hash of
+the settings and of the sources that decide the numbers, so a run that was stopped goes on where it
+was, unless either changed.
+"""
+
+import hashlib
 import inspect
+import json
 import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+import lobandits
 from lobandits._checks import FloatArray
-from lobandits.experiments.record import Record, kept_rounds
+from lobandits._files import write_atomic
+from lobandits.errors import LobError
 from lobandits.simulation import Synthetic, simulate
 
 if TYPE_CHECKING:
-    from lobandits.simulation.movielens import MovieLens
+    from lobandits.experiments.design import RatingData
     from lobandits.simulation.problems import Environment
 
 Advance = Callable[[float], None]
 """Called with the share of a part that was just done."""
-GENERATED = "generated data"
-GENERATED_OPTIONS: dict[str, Any] = {
-    "n_users": 1000,
-    "n_arms": 19,
-    "n_states": 60,
-    "ratings_per_user": 400,
-}
-PAPER_FILTER, SMALL_FILTER = (200, 200), (20, 100)
-"""Least ratings of a movie, and of a user: the paper's, and those of a small edition."""
-SMALL = 1_000_000
-"""An edition with fewer ratings is small."""
+MOST_POINTS = 200
+"""Rounds at which a simulation's regret is kept, at most."""
+METADATA = "lobandits"
+WITHOUT_NUMBERS = ("__init__.py", "cli", "service", "experiments", "selection")
+"""Sources whose edits change no number of a part."""
 
 
-class RatingData:
-    """Ratings that are read, or made, when a part first asks for them.
+@dataclass(frozen=True, eq=False)
+class Record:
+    """Samples by label: arrays of shape (n_users, n_points), the same users for every label.
 
-    Without the ``path`` of a MovieLens edition they are generated. ``seed`` names those, the genres
-    of movies that have several, and the clustering.
+    A simulation has each policy's cumulative regret at evenly spaced rounds, the points; anything
+    else has one point. ``settings`` decided the numbers. What each label took is in ``seconds``,
+    and ``cpu_seconds`` counts all workers.
     """
 
-    def __init__(self, path: Path | None = None, seed: int = 0) -> None:
-        self.path = path
-        self.seed = seed
-        self._environments: dict[int, MovieLens] = {}
-
-    @cached_property
-    def key(self) -> dict[str, Any]:
-        """What decides the ratings, without reading them: sizes of files, and the filters."""
-        if self.path is None:
-            return GENERATED_OPTIONS | {"seed": self.seed}
-        files = sorted(self.path.iterdir()) if self.path.is_dir() else [self.path]
-        sizes = {file.name: file.stat().st_size for file in files if file.is_file()}
-        filters = {"paper": PAPER_FILTER, "small": SMALL_FILTER, "small below": SMALL}
-        return {"bytes": sizes, "filters": filters, "seed": self.seed}
-
-    @cached_property
-    def ratings(self) -> Any:
-        """The ratings themselves."""
-        from lobandits.learning import load_movielens, make_ratings
-
-        if self.path is not None:
-            return load_movielens(self.path)
-        return make_ratings(**GENERATED_OPTIONS, seed=self.seed)
+    settings: Mapping[str, Any]
+    points: FloatArray
+    samples: Mapping[str, FloatArray]
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    cpu_seconds: Mapping[str, float] = field(default_factory=dict)
 
     @property
-    def edition(self) -> str:
-        """The edition of MovieLens, or "generated data"."""
-        return GENERATED if self.path is None else str(self.ratings.edition)
+    def labels(self) -> tuple[str, ...]:
+        """The labels, in the order given."""
+        return tuple(self.samples)
 
-    @cached_property
-    def title(self) -> str:
-        """What stands in the title of every figure: the edition, its users and its genres."""
-        facts = self.facts()
-        return f"{self.edition}: {facts['users']:,} users, {facts['genres']} genres"
+    @property
+    def by_value(self) -> dict[float, str]:
+        """The labels that read "name = value", by their value."""
+        return {float(label.split("=")[1]): label for label in self.samples if "=" in label}
 
-    @cached_property
-    def filters(self) -> tuple[int, int]:
-        """Least ratings of a movie, and of a user."""
-        large = self.path is not None and self.ratings.n_ratings >= SMALL
-        return PAPER_FILTER if large else SMALL_FILTER
+    @property
+    def n_users(self) -> int:
+        """How many rows each label has."""
+        return len(next(iter(self.samples.values())))
 
-    def environment(self, n_states: int, **options: Any) -> "MovieLens":
-        """Return the environment with so many states; each number is clustered once."""
-        from lobandits.simulation.movielens import MovieLens
+    @property
+    def horizon(self) -> int:
+        """The last point."""
+        return int(self.points[-1])
 
-        known = self._environments
-        if not known:
-            movies, users = self.filters
-            known[n_states] = MovieLens(
-                self.ratings,
-                n_states=n_states,
-                min_movie_ratings=movies,
-                min_user_ratings=users,
-                seed=self.seed,
-                progress=False,
-            )
-        elif n_states not in known:
-            known[n_states] = next(iter(known.values())).replace(n_states=n_states)
-        return known[n_states].replace(**options)
+    def total(self, label: str, share: float = 1.0) -> FloatArray:
+        """Return each user's regret after that share of the rounds."""
+        if share <= 0:
+            return np.zeros(self.n_users)
+        place = int(np.searchsorted(self.points, share * self.points[-1] - 1e-9))
+        return self.samples[label][:, place]
 
-    def facts(self) -> dict[str, Any]:
-        """Return what the report says of the ratings."""
-        env = next(iter(self._environments.values()), None) or self.environment(n_states=2)
-        facts = {
-            "data": self.edition,
-            "users": env.n_users,
-            "genres": env.n_arms,
-            "ratings": int(env.table.n_rewards),
-            "imputed share of genre means": round(env.imputed_share, 4),
-        }
-        if self.path is not None:
-            facts["least ratings of a movie"], facts["least ratings of a user"] = self.filters
-        return facts
+    def between(self, label: str, start: float, stop: float) -> FloatArray:
+        """Return each user's regret in the rounds between two shares of the horizon."""
+        return self.total(label, stop) - self.total(label, start)
+
+    def curve(self, label: str) -> tuple[FloatArray, FloatArray]:
+        """Return the mean over users at every point, and its standard error."""
+        return mean_and_error(self.samples[label])
+
+    def slope(self, label: str) -> tuple[FloatArray, FloatArray]:
+        """Return the mean regret per round since the point before, and its standard error."""
+        steps = np.diff(self.points, prepend=0.0)
+        return mean_and_error(np.diff(self.samples[label], axis=1, prepend=0.0) / steps)
+
+
+def mean_and_error(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean over the first axis and its standard error (nan for a single row)."""
+    n = len(values)
+    if n < 2:
+        return values.mean(axis=0), np.full(values.shape[1:], np.nan)
+    return values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(n)
+
+
+def kept_rounds(horizon: int) -> FloatArray:
+    """Return evenly spaced rounds, the last of which is the horizon."""
+    step = next(step for step in (1, 5, 10, 20, horizon) if horizon / step <= MOST_POINTS)
+    if horizon % step:
+        raise LobError(f"horizon {horizon} must be a multiple of {step}")
+    return np.arange(step, horizon + 1, step, dtype=np.float64)
+
+
+def part_key(settings: Mapping[str, Any]) -> str:
+    """Return the name of a part's file: 16 hexadecimal digits."""
+    text = json.dumps({"settings": settings, "code": _code_version()}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@cache
+def _code_version() -> str:
+    """Return a hash of all sources that may decide a number."""
+    package = Path(lobandits.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        if path.relative_to(package).parts[0] not in WITHOUT_NUMBERS:
+            digest.update(path.relative_to(package).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def part_path(folder: Path, key: str) -> Path:
+    """Return where a part is saved."""
+    return folder / "parts" / f"{key}.parquet"
+
+
+def save_part(folder: Path, key: str, record: Record) -> None:
+    """Write a record, whole or not at all."""
+    import polars as pl
+
+    path = part_path(folder, key)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    n, points = record.n_users, record.points
+    header = {
+        "settings": dict(record.settings),
+        "labels": list(record.labels),
+        "points": points.tolist(),
+        "seconds": dict(record.seconds),
+        "cpu_seconds": dict(record.cpu_seconds),
+    }
+    columns: dict[str, Any] = {
+        "user": np.repeat(np.arange(n, dtype=np.uint32), len(points)),
+        "round": np.tile(points.astype(np.uint32), n),
+    }
+    frame = pl.DataFrame(columns | {p: values.ravel() for p, values in record.samples.items()})
+    metadata = {METADATA: json.dumps(header)}
+    write_atomic(path, lambda file: frame.write_parquet(file, metadata=metadata))
+
+
+def load_part(folder: Path, key: str) -> Record | None:
+    """Return a saved record; None if there is none, or if its file is broken."""
+    import polars as pl
+
+    path = part_path(folder, key)
+    try:
+        header = json.loads(pl.read_parquet_metadata(path)[METADATA])
+        frame = pl.read_parquet(path)
+        points = np.array(header.pop("points"))
+        labels = header.pop("labels")
+        samples = {p: frame[p].to_numpy().reshape(-1, len(points)) for p in labels}
+        return Record(points=points, samples=samples, **header)
+    except (Exception, pl.exceptions.PanicException):  # done again, whatever is wrong with it
+        return None
 
 
 @dataclass(frozen=True)
 class Workplace:
     """Where parts run: the ratings at hand, and the workers. It never changes a number."""
 
-    ratings: RatingData
+    ratings: "RatingData"
     workers: int | None = None
     executor: Executor | None = None
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """A run of :func:`lobandits.simulate`, of which some rounds are kept.
-
-    ``environment`` is "synthetic" or "movielens", and ``options`` its parameters.
-    """
+    """A run of :func:`lobandits.simulate` at one place of a sweep; some rounds are kept."""
 
     environment: str
     options: Mapping[str, Any]
@@ -140,7 +192,7 @@ class Simulation:
     n_users: int
     seed: int
 
-    def settings(self, ratings: RatingData) -> dict[str, Any]:
+    def settings(self, ratings: "RatingData") -> dict[str, Any]:
         """Return all that decides the numbers, as JSON."""
         settings = {
             "environment": self.environment,
@@ -190,22 +242,19 @@ class Simulation:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A function of the options that returns samples by label, each of shape (n,).
-
-    With ``on_ratings`` the function is also given the ratings, as its first argument.
-    """
+    """The call of a survey's function, which returns samples by label, each of shape (n,)."""
 
     measure: Callable[..., Mapping[str, FloatArray]]
     options: Mapping[str, Any]
     on_ratings: bool = False
     cost: ClassVar[float] = 1e6
 
-    def settings(self, ratings: RatingData) -> dict[str, Any]:
+    def settings(self, ratings: "RatingData") -> dict[str, Any]:
         """Return all that decides the numbers, as JSON; the function counts by its file's text."""
         text = inspect.getsource(sys.modules[self.measure.__module__])
         return self._shown_settings(ratings) | {"text": text}
 
-    def _shown_settings(self, ratings: RatingData) -> dict[str, Any]:
+    def _shown_settings(self, ratings: "RatingData") -> dict[str, Any]:
         settings = {"measure": self.measure.__name__, **self.options}
         return settings | ({"ratings": ratings.key} if self.on_ratings else {})
 

@@ -1,21 +1,16 @@
-"""What a run leaves behind: index.html, report.json, verdicts.md, CSV files and figures.
-
-The page has the verdicts first, then every figure with its numbers, and nothing from the network.
-"""
+"""What a run leaves behind: index.html, report.json, verdicts.md, CSV files and figures."""
 
 from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
 from html import escape
-from importlib.resources import files
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import lobandits
-from lobandits._files import write_atomic
-from lobandits.experiments.claims import VERDICTS, Finding
+from lobandits._files import write_text
+from lobandits.experiments.claims import RULE, VERDICTS, Finding
+from lobandits.experiments.design import GENERATED
 from lobandits.experiments.draw import standalone
-from lobandits.experiments.parts import GENERATED
 from lobandits.experiments.tables import (
     csv_text,
     decisive_text,
@@ -27,16 +22,89 @@ from lobandits.experiments.tables import (
 )
 
 if TYPE_CHECKING:
-    from lobandits.experiments.runner import Outcome, Reproduction
+    from lobandits.experiments import Outcome, Reproduction
 
 CLASSES = dict(zip(VERDICTS, ("holds", "fails", "undecided", "untestable"), strict=True))
-RULE = (
-    "A claim is turned into differences between policies that must be positive, measured on the "
-    "same users. It holds if the 95% interval of each lies above 0, does not hold if the interval "
-    "of some difference (corrected for their number) lies below 0, and is undecided at this size "
-    "otherwise. Where one positive difference is enough, the two rules change places. A claim has "
-    "a verdict for each policy, sigma and option that may change it; all are counted."
-)
+STYLE = """
+:root {
+  color-scheme: light dark;
+  --ink: #1b1f24; --soft: #5b636e; --paper: #ffffff; --card: #f5f6f8; --line: #d9dde3;
+  --faint: #dfe2e6; --link: #0b5cad;
+  --holds: #05603f; --fails: #a33b00; --undecided: #7a5b00; --untestable: #565d66;
+}
+@media screen and (prefers-color-scheme: dark) {
+  :root {
+    --ink: #e8eaed; --soft: #a4abb5; --paper: #14171b; --card: #1d2126; --line: #343a42;
+    --faint: #2f353c; --link: #79b8ff;
+    --holds: #4fd3a5; --fails: #ff9a66; --undecided: #e8c14d; --untestable: #a4abb5;
+  }
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0 auto; max-width: 62rem; padding: 1.2rem; color: var(--ink); background: var(--paper);
+  font: 1rem/1.5 system-ui, sans-serif;
+}
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 0.5rem 0; }
+h2 { font-size: 1.25rem; line-height: 1.3; margin: 0 0 0.2rem; }
+a { color: var(--link); }
+p { margin: 0.4rem 0; }
+.soft { color: var(--soft); font-size: 0.9rem; }
+.counts { display: flex; flex-wrap: wrap; gap: 0.6rem; }
+.counts { padding: 0; margin: 1rem 0; list-style: none; }
+.counts li { background: var(--card); border-radius: 0.5rem; padding: 0.5rem 0.9rem; }
+.counts b { font-size: 1.4rem; display: block; line-height: 1.2; }
+.data { background: var(--card); border-left: 4px solid var(--undecided); padding: 0.5rem 0.9rem; }
+section { border-top: 1px solid var(--line); padding: 1.4rem 0 0.6rem; }
+.verdict { font-weight: 600; white-space: nowrap; }
+.verdict::before { display: inline-block; width: 1.2em; }
+.holds { color: var(--holds); } .holds::before { content: "✓"; }
+.fails { color: var(--fails); } .fails::before { content: "✗"; }
+.undecided { color: var(--undecided); } .undecided::before { content: "?"; }
+.untestable { color: var(--untestable); } .untestable::before { content: "–"; }
+figure { margin: 0.8rem 0; }
+figure svg { width: 100%; height: auto; display: block; }
+figure svg text { font-family: inherit !important; }
+.narrow { display: none; }
+.single { max-width: 34rem; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-size: 0.85rem; }
+th, td { padding: 0.3rem 0.6rem; border-bottom: 1px solid var(--line); text-align: right; }
+th { font-weight: 600; vertical-align: bottom; }
+th:first-child, td:first-child, .verdicts th, .verdicts td { text-align: left; }
+.scroll td { white-space: nowrap; font-variant-numeric: tabular-nums; }
+.verdicts { width: 100%; }
+.verdicts td { vertical-align: top; }
+.claim { background: var(--card); border-radius: 0.5rem; padding: 0.6rem 0.9rem; margin: 0.6rem 0; }
+.claim ul, .verdicts ul { margin: 0.3rem 0; padding: 0; list-style: none; }
+.claim li, .verdicts li { margin: 0.2rem 0; }
+.verdicts ul { margin: 0; }
+.verdicts td:nth-child(1) { width: 30%; }
+.verdicts td:nth-child(2) { width: 20%; }
+details { margin: 0.5rem 0; }
+summary { cursor: pointer; color: var(--soft); font-size: 0.9rem; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.1rem 1rem; font-size: 0.85rem; }
+dt { color: var(--soft); } dd { margin: 0; overflow-wrap: anywhere; }
+nav ul { columns: 2; column-gap: 2.2rem; padding-left: 1.1rem; font-size: 0.9rem; }
+@media (max-width: 40rem) {
+  body { padding: 0.8rem; }
+  .wide { display: none; }
+  .narrow { display: block; }
+  .single { max-width: none; }
+  nav ul { columns: 1; }
+  .verdicts thead { display: none; }
+  .verdicts tr { display: block; padding: 0.6rem 0; border-bottom: 1px solid var(--line); }
+  .verdicts td { display: block; border: 0; padding: 0.1rem 0; width: auto !important; }
+  dl { grid-template-columns: 1fr; }
+}
+@media print {
+  :root { --ink: #000; --soft: #444; --card: #fff; --line: #bbb; --faint: #ddd; }
+  body { max-width: none; padding: 0; font-size: 10pt; }
+  nav, details:not([open]) { display: none; }
+  figure, .claim, .verdicts tr { break-inside: avoid; }
+  h2 { break-after: avoid; }
+  .scroll { overflow: visible; }
+}
+"""
 
 
 def write_report(found: "Reproduction") -> None:
@@ -55,18 +123,10 @@ def write_report(found: "Reproduction") -> None:
     for folder in ("data", "figures"):
         (found.folder / folder).mkdir(exist_ok=True)
     for name, text in texts.items():
-        _write(found.folder / name, text)
-
-
-def _write(path: Path, text: str) -> None:
-    def fill(file: IO[bytes]) -> None:
-        file.write(text.encode())
-
-    write_atomic(path, fill)
+        write_text(found.folder / name, text)
 
 
 def _page(found: "Reproduction") -> str:
-    style = files("lobandits.experiments").joinpath("report.css").read_text("utf-8")
     body = "\n".join(
         [_head(found), _summary(found), _contents(found), *map(_section, found.outcomes)]
     )
@@ -75,7 +135,7 @@ def _page(found: "Reproduction") -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<link rel="icon" href="data:,">\n'
         "<title>Latent Order Bandits, reproduced</title>\n"
-        f"<style>\n{style}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+        f"<style>{STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
 
 
@@ -157,8 +217,7 @@ def _section(outcome: "Outcome") -> str:
         note,
         _figure(outcome),
         *(_claim(findings) for findings in outcome.by_claim),
-        _numbers(outcome),
-        _settings(outcome),
+        *([_numbers(outcome), _settings(outcome)] if outcome.found else []),
         "</section>",
     ]
     return "\n".join(part for part in parts if part)
@@ -196,8 +255,6 @@ def _claim(findings: list[Finding]) -> str:
 
 
 def _numbers(outcome: "Outcome") -> str:
-    if not outcome.found:
-        return ""
     name, value = outcome.experiment.name, outcome.experiment.value
     tables = "".join(map(_table, reader_tables(outcome)))
     return (
@@ -221,8 +278,6 @@ def _cells(tag: str, texts: Sequence[str]) -> str:
 
 
 def _settings(outcome: "Outcome") -> str:
-    if not outcome.found:
-        return ""
     settings = [record.settings for record in outcome.found.values()]
     common = {k: v for k, v in settings[0].items() if all(s.get(k) == v for s in settings)}
     took = sum(sum(record.cpu_seconds.values()) for record in outcome.found.values())

@@ -1,9 +1,11 @@
-"""Figures 2 and 5: regret on the synthetic task, over horizons, states and revealed relations."""
+"""Figures 2, 4 and 5: regret on the synthetic task, over states, revealed relations and paces."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from lobandits._checks import FloatArray
 from lobandits.experiments.claims import (
     LOB_AT_SIGMA,
     MTS_AT_SIGMA,
@@ -16,21 +18,23 @@ from lobandits.experiments.claims import (
     below_along,
     by,
     estimate,
+    exactly,
     trend,
 )
 from lobandits.experiments.design import (
     FIRST,
     NARROW,
+    PACED,
     PAPER_POLICIES,
     SIGMAS,
     Experiment,
     Found,
     Sweep,
+    lazy,
+    policy_title,
 )
 from lobandits.experiments.draw import Canvas, draw_ends, draw_horizon
 
-USERS = {"default": 300, "full": 1000}
-HORIZON = 500
 TASK = {"n_arms": 15, "n_states": 15, "q": 1.0}
 """k = m = 15 with all relations, where the paper does not say otherwise."""
 SHOWN = ("ucb", "ts", "mucb", "mts", FIRST, "lobucb", NARROW, "lobts")
@@ -42,33 +46,36 @@ SHARES = {
     "default": (0.0, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 1.0),
     "full": tuple(tenth / 10 for tenth in range(11)),
 }
-START = 0.1
-"""The initial phase: this share of the rounds."""
 STRUCTURE = "Section 4.1, 'Latent order bandits benefit from structure', "
+EVERY = (1, 2, 5, 10, 20, 50)
+LINEAR = (0.5, 0.8)
+"""Shares of T_proj from which on a speed-up may be called linear; the verdict hangs on it."""
 
 
-def sweep(**axes: Sequence[Any] | Mapping[str, Sequence[Any]]) -> Sweep:
+def sweep(
+    policies: tuple[str, ...] = (*PAPER_POLICIES, FIRST, NARROW, "toparms"),
+    task: Mapping[str, Any] = TASK,
+    **axes: Sequence[Any] | Mapping[str, Sequence[Any]],
+) -> Sweep:
     """Return the synthetic task at both sigmas, over the axes."""
     return Sweep(
         environment="synthetic",
         axes={"sigma": SIGMAS, **axes},
-        fixed={name: value for name, value in TASK.items() if name not in axes},
-        policies=(*PAPER_POLICIES, FIRST, NARROW, "toparms"),
-        horizon=HORIZON,
-        users=USERS,
+        fixed={name: value for name, value in task.items() if name not in axes},
+        policies=policies,
+        horizon=500,
+        users={"default": 300, "full": 1000},
     )
 
 
-def draw_sweep(found: Found, canvas: Canvas, axis: str, name: str) -> None:
-    """Draw regret at the horizon against an axis, one panel for each sigma."""
+def _draw_sweep(found: Found, canvas: Canvas, axis: str, name: str) -> None:
     axes = canvas.panels(len(SIGMAS))
     for place, sigma in zip(axes, SIGMAS, strict=True):
         draw_ends(place, found.along(axis, sigma=sigma), SHOWN, name)
         place.set_title(f"$\\sigma={sigma:g}$")
 
 
-def draw_states(found: Found, canvas: Canvas, columns: int) -> None:
-    """Draw cumulative regret against the round, one row of panels for each sigma."""
+def _draw_states(found: Found, canvas: Canvas, columns: int) -> None:
     panels = {
         f"$\\sigma={sigma:g}$, $m={m}$": record
         for sigma in SIGMAS
@@ -83,21 +90,49 @@ def _sublinear(found: Found, sigma: float) -> list[Estimate]:
     return [estimate("first half minus second half", halves)]
 
 
-def _falls(found: Found, sigma: float, policy: str) -> list[Estimate]:
-    slope = trend(found.along("q", sigma=sigma), policy)
-    return [estimate("fall of regret per unit of q", -slope)]
+def _slope(found: Found, sigma: float, policy: str) -> FloatArray:
+    return trend({q: r.total(policy) for q, r in found.along("q", sigma=sigma).items()})
 
 
 def _falls_faster(found: Found, sigma: float) -> list[Estimate]:
-    records = found.along("q", sigma=sigma)
-    more = trend(records, "lobucb") - trend(records, "lobts")
+    more = _slope(found, sigma, "lobucb") - _slope(found, sigma, "lobts")
     return [estimate("fall of lobTS minus fall of lobUCB", more)]
 
 
 def _explores_longer(found: Found, sigma: float, mts: str) -> list[Estimate]:
     few, *_, many = found.along("n_states", sigma=sigma).values()
-    more = many.total(mts, START) - few.total(mts, START)
+    more = many.total(mts, 0.1) - few.total(mts, 0.1)
     return [estimate("more regret with 20 states than with 4", more)]
+
+
+def _draw_paces(found: Found, canvas: Canvas) -> None:
+    """Draw regret against T_proj; policies without it are level lines."""
+    axes = canvas.panels(len(SIGMAS))
+    for place, sigma in zip(axes, SIGMAS, strict=True):
+        record = found.at(sigma=sigma)
+        paces = {
+            n: replace(record, samples={p: record.samples[lazy(p, n)] for p in PAPER_POLICIES})
+            for n in EVERY
+        }
+        draw_ends(place, paces, PAPER_POLICIES, "rounds between projections $T_{proj}$")
+        for line in place.get_lines()[: -len(PACED)]:
+            line.set_marker("")
+        place.set(xscale="log", title=f"$\\sigma={sigma:g}$")
+        place.set_xticks(EVERY, [str(n) for n in EVERY])
+        place.minorticks_off()
+
+
+def _harmless(found: Found, sigma: float, policy: str) -> list[Estimate]:
+    record = found.at(sigma=sigma)
+    more = 1.1 * record.total(policy) - record.total(lazy(policy, 10))
+    return [estimate("110% of the regret at T_proj = 1 minus that at 10", more)]
+
+
+def _linear(found: Found, sigma: float, share: float) -> list[Estimate]:
+    seconds = found.at(sigma=sigma).cpu_seconds
+    ratio = seconds["lobts"] / max(seconds["lobts(project_every=10)"], 1e-9)
+    what = f"speed-up of lobTS, {ratio:.1f}, minus {share:.0%} of 10"
+    return [exactly(what, ratio - share * 10)]
 
 
 FIGURE_2A = Experiment(
@@ -108,7 +143,7 @@ FIGURE_2A = Experiment(
     "Best first: mTS plays each state's best arm once before it samples. Narrow: lobUCB has the "
     "radius of UCB, c sqrt(2 log t / N); its listing has 4.",
     work=(sweep(n_states=(15,)),),
-    draw=partial(draw_states, columns=2),
+    draw=partial(_draw_states, columns=2),
     claims=(
         Claim(
             id="synthetic-lob-beats-rivals",
@@ -138,7 +173,7 @@ FIGURE_2B = Experiment(
     title="Synthetic: regret against the number of states, T = 500",
     note="15 arms.",
     work=(sweep(n_states=STATES),),
-    draw=partial(draw_sweep, axis="n_states", name="number of states $m$"),
+    draw=partial(_draw_sweep, axis="n_states", name="number of states $m$"),
     claims=(
         Claim(
             id="lob-beats-unstructured-for-all-m",
@@ -198,7 +233,7 @@ FIGURE_2C = Experiment(
     title="Synthetic: regret against the share of revealed relations, T = 500",
     note="15 arms, 15 states. Only lobUCB and lobTS depend on q.",
     work=(sweep(q=SHARES),),
-    draw=partial(draw_sweep, axis="q", name="share of revealed relations $q$"),
+    draw=partial(_draw_sweep, axis="q", name="share of revealed relations $q$"),
     claims=(
         Claim(
             id="lob-beats-unstructured-for-q-above-0.6",
@@ -217,7 +252,12 @@ FIGURE_2C = Experiment(
             where="Section 4.1, heading 'improve with more constraints'",
             words="The more relations are revealed, the less regret lobUCB and lobTS have.",
             statistic="minus each user's slope of regret over q, by least squares",
-            test=by(LOB_AT_SIGMA, _falls),
+            test=by(
+                LOB_AT_SIGMA,
+                lambda found, s, lob: [
+                    estimate("fall of regret per unit of q", -_slope(found, s, lob))
+                ],
+            ),
         ),
         Claim(
             id="lobts-gains-faster-than-lobucb",
@@ -235,7 +275,7 @@ FIGURE_5 = Experiment(
     title="Synthetic: regret against the horizon for m = 4, 12 and 20",
     note="15 arms.",
     work=(sweep(n_states=(4, 12, 20)),),
-    draw=partial(draw_states, columns=3),
+    draw=partial(_draw_states, columns=3),
     claims=(
         Claim(
             id="mts-explores-longer-with-more-states",
@@ -252,6 +292,51 @@ FIGURE_5 = Experiment(
             test=by(
                 SIGMA, lambda found, s: below_along(found, "n_states", "mts", ["toparms"], sigma=s)
             ),
+        ),
+    ),
+)
+
+FIGURE_4 = Experiment(
+    name="figure-4",
+    place="Figure 4 (Appendix B.3)",
+    title="Synthetic: regret against the rounds between projections, k = m = 10",
+    note="lobUCB finds its active arms, and lobTS its probabilities, anew every T_proj rounds.",
+    work=(
+        sweep(
+            policies=(*PAPER_POLICIES[:-2], *(lazy(p, n) for p in PACED for n in EVERY)),
+            task={"n_arms": 10, "n_states": 10, "q": 1.0},
+        ),
+    ),
+    draw=_draw_paces,
+    claims=(
+        Claim(
+            id="projecting-every-10-rounds-is-harmless",
+            where="Section 3.3, last but one sentence; Appendix B.3",
+            words="To project only every tenth round hurts neither lobUCB nor lobTS.",
+            statistic="110% of the regret at T_proj = 1 minus the regret at T_proj = 10",
+            test=by(
+                {
+                    f"{policy_title(policy)}, {name}": (*sigma, policy)
+                    for name, sigma in SIGMA.items()
+                    for policy in PACED
+                },
+                _harmless,
+            ),
+        ),
+        Claim(
+            id="projecting-less-is-linearly-faster",
+            where="Section 3.3, last sentence; Appendix B.3",
+            words="To project every T_proj rounds speeds lobTS up by a factor of T_proj.",
+            statistic="processor time of lobTS at T_proj = 1 over that at 10, minus 5 and 8",
+            test=by(
+                {
+                    f"{name}, at least {share:.0%} of T_proj": (*sigma, share)
+                    for name, sigma in SIGMA.items()
+                    for share in LINEAR
+                },
+                _linear,
+            ),
+            timed=True,
         ),
     ),
 )

@@ -14,10 +14,10 @@ import numpy as np
 import lobandits
 from lobandits.experiments.claims import Estimate, Finding
 from lobandits.experiments.design import AXES, Key, policy_title
-from lobandits.experiments.record import Record
+from lobandits.experiments.parts import Record
 
 if TYPE_CHECKING:
-    from lobandits.experiments.runner import Outcome, Reproduction
+    from lobandits.experiments import Outcome, Reproduction
 
 WIDEST = 12
 """Columns of a table for readers, at most."""

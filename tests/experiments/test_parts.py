@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lobandits.errors import LobError
-from lobandits.experiments.record import (
+from lobandits.experiments.parts import (
     Record,
     kept_rounds,
     load_part,
