@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from lobandits.policies import MUCB
-from lobandits.policies.explain import Explanation, rows
+from lobandits.policies.base import Explanation, rows
 
 pytestmark = pytest.mark.plain
 

@@ -228,7 +228,7 @@ def read_policy(orders: Path, policy: str, sigma: float | None) -> "Policy":
     from lobandits._files import read_json
     from lobandits.orders import LatentOrders
     from lobandits.policies import POLICIES, make_policy
-    from lobandits.policies.registry import parse_name
+    from lobandits.policies.agent import parse_name
 
     name, options = parse_name(policy)
     states, data = LatentOrders.load(orders), read_json(orders)

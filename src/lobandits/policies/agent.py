@@ -1,21 +1,122 @@
-"""Agent: one user, arm names in and out, saved and loaded with its random numbers."""
+"""All policies by name, and Agent: one of them for one user, by the names of arms."""
 
+import ast
 import json
 import math
 import os
 from collections.abc import Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from lobandits._checks import generator, one_of
 from lobandits._files import read_json, write_text
 from lobandits.errors import LobInputError
+from lobandits.orders import LatentOrders, UserOrders
 from lobandits.orders.arms import arm_index
-from lobandits.policies.base import Policy
-from lobandits.policies.explain import Explanation
-from lobandits.policies.registry import policy_from_dict
+from lobandits.policies.base import Explanation, Policy
+from lobandits.policies.classical import TS, UCB, TopArmsUCB
+from lobandits.policies.lobids import LobIDS
+from lobandits.policies.lobts import LobIMED, LobTS
+from lobandits.policies.lobucb import LobUCB
+from lobandits.policies.mts import MTS
+from lobandits.policies.mucb import MUCB
 from lobandits.policies.state import LARGEST, State
+
+_CLASSES: tuple[type[Policy], ...]
+_CLASSES = (UCB, TS, MUCB, MTS, LobUCB, LobTS, TopArmsUCB, LobIMED, LobIDS)
+POLICIES: Mapping[str, type[Policy]] = MappingProxyType({cls.name: cls for cls in _CLASSES})
+"""The class of every policy, by its name."""
+
+
+class ProblemLike(Protocol):
+    """What `make_policy` reads from problems."""
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms."""
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation of rewards."""
+
+    @property
+    def orders(self) -> LatentOrders | UserOrders:
+        """Orders of the states."""
+
+    @property
+    def state_means(self) -> ArrayLike:
+        """Means of the states."""
+
+
+def make_policy(
+    name: str, problems: ProblemLike, horizon: int | None = None, **options: Any
+) -> Policy:
+    """Return a policy that knows what it may know of ``problems``.
+
+    Parameters
+    ----------
+    name
+        A key of `POLICIES`, perhaps with options in brackets: ``"lobts(project_every=10)"``.
+    problems
+        Where its orders, means, sigma and number of arms come from.
+    horizon
+        Number of rounds; only mUCB needs it.
+    options
+        Any parameter of the policy.
+
+    Examples
+    --------
+    >>> import lobandits as lob
+    >>> problems = lob.Synthetic(n_arms=5, n_states=4).sample(10, seed=0)
+    >>> make_policy("ucb", problems)
+    UCB(n_arms=5, sigma=1.0)
+    """
+    name, written = parse_name(name)
+    options = written | options
+    cls = POLICIES[name]
+    parameters = list(cls._fields())
+    for option in options:
+        one_of(f"option of {name}", option, parameters)
+    known = {
+        "horizon": horizon,
+        "arms": problems.orders.arms,
+        "n_arms": problems.n_arms,
+        "sigma": problems.sigma,
+        "orders": problems.orders,
+        "state_means": problems.state_means,
+    }
+    values = {key: known[key] for key in parameters if key in known} | options
+    if values.get("horizon", 1) is None:
+        raise LobInputError(f"{name} needs the horizon: make_policy({name!r}, problems, horizon=T)")
+    return cls(**values)
+
+
+def parse_name(text: str) -> tuple[str, dict[str, Any]]:
+    """Split ``"lobts(project_every=10)"`` into a policy's name and its options."""
+    name, bracket, inside = text.partition("(")
+    one_of("policy", name, list(POLICIES))
+    if not bracket:
+        return name, {}
+    try:
+        call = ast.parse(f"options({inside}", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args or any(not k.arg for k in call.keywords):
+            raise ValueError
+        return name, {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
+    except (SyntaxError, ValueError):
+        raise LobInputError(
+            f"cannot read the options in {text!r}; write them like {name}(option=1)"
+        ) from None
+
+
+def policy_from_dict(data: Mapping[str, Any]) -> Policy:
+    """Return the policy that `Policy.to_dict` described."""
+    if not isinstance(data, Mapping) or "policy" not in data:
+        raise LobInputError("a stored policy needs the field 'policy', its name")
+    return POLICIES[one_of("policy", data["policy"], list(POLICIES))].from_dict(data)
+
 
 FORMAT = "lobandits.agent"
 VERSION = 1

@@ -5,30 +5,27 @@ Public methods check and then call their unchecked half, which simulation calls 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields
 from functools import cached_property, partial
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from lobandits._checks import FloatArray, IntArray, generator, one_of, whole
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import Arm, arm_indices
-from lobandits.policies.explain import Details, Explanation, rows
 from lobandits.policies.state import (
+    S,
     State,
-    Statistics,
     add_rewards,
     checked_rewards,
+    empty_state,
     fill,
-    no_rewards,
     stored_users,
     user_indices,
 )
-
-S = TypeVar("S", bound=Statistics)
 
 
 class Value(ABC, Generic[S]):
@@ -38,7 +35,7 @@ class Value(ABC, Generic[S]):
     """
 
     name: ClassVar[str]
-    state_type: ClassVar[type[Statistics]]
+    state_type: ClassVar[type[Any]]
     n_arms: int
     arms: tuple[str, ...]
 
@@ -59,32 +56,32 @@ class Value(ABC, Generic[S]):
             raise LobInputError(f"n_users is {n}, but this policy has parts for {default} users")
         return self.new_state(n)
 
-    @abstractmethod
     def new_state(self, n_users: int) -> S:
-        """Return an empty state."""
+        """Return an empty state; policies whose states have other axes override this."""
+        state: S = empty_state(self.state_type, n_users, arms=self.n_arms)
+        return state
 
     def restore(self, data: Mapping[str, ArrayLike]) -> S:
         """Return the state whose `to_dict` is ``data``, after checking every array."""
-        state = self.start(stored_users(data, fields(self.state_type)[0].name))
-        fill(state, data)
-        return state
+        return fill(self.start(stored_users(data, self.state_type)), data)
 
     def to_dict(self) -> dict[str, Any]:
         """Return name and fields as plain data; `policy_from_dict` is the way back."""
-        return {"policy": self.name} | {name: _plain(value) for name, value in self._items()}
+        plain = {name: _plain(value) for name, value in self._items().items()}
+        return {"policy": self.name} | plain
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Return the value that `to_dict` described, or name the field that is wrong."""
-        known = {field.name: field for field in fields(cls) if field.init}  # type: ignore[arg-type]
+        known = cls._fields()
         given = {name: value for name, value in data.items() if name != "policy"}
         for name in given:
             one_of(f"field of {cls.name}", name, list(known))
-        for name, field in known.items():
+        for name, of in known.items():
             if name not in given:
                 raise LobInputError(f"{cls.name} lacks the field {name!r}")
-            if field.metadata:
-                given[name] = field.metadata["decode"](given[name])
+            if of.metadata:
+                given[name] = of.metadata["decode"](given[name])
         return cls(**given)
 
     def __eq__(self, other: object) -> bool:
@@ -96,27 +93,30 @@ class Value(ABC, Generic[S]):
         return hash((type(self), self._key()))
 
     def __repr__(self) -> str:
-        shown = {field.name for field in fields(self) if field.repr}  # type: ignore[arg-type]
-        inside = (f"{name}={_short(value)}" for name, value in self._items() if name in shown)
+        shown = [name for name, of in self._fields().items() if of.repr]
+        inside = (f"{name}={_short(getattr(self, name))}" for name in shown)
         return f"{type(self).__name__}({', '.join(inside)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(type(self), **dict(self._items())), ()
+        return partial(type(self), **self._items()), ()
 
-    def _items(self) -> Iterator[tuple[str, Any]]:
-        for field in fields(self):  # type: ignore[arg-type]
-            if field.init:
-                yield field.name, getattr(self, field.name)
+    @classmethod
+    def _fields(cls) -> dict[str, Field[Any]]:
+        """Return the fields of the constructor."""
+        return {f.name: f for f in fields(cls) if f.init}  # type: ignore[arg-type]
+
+    def _items(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._fields()}
 
     def _key(self) -> tuple[Any, ...]:
         return tuple(
             (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
-            for _, value in self._items()
+            for value in self._items().values()
         )
 
     def _with(self, **changes: Any) -> Self:
         """Return the same value but for some fields."""
-        return type(self)(**dict(self._items()) | changes)
+        return type(self)(**self._items() | changes)
 
     def _fix(self, **values: Any) -> None:
         """Set fields of a frozen value while it is being made."""
@@ -150,6 +150,38 @@ class Value(ABC, Generic[S]):
         return {name: array.shape[1:] for name, array in stored.items()}
 
 
+class Details(NamedTuple):
+    """What one policy adds to an `Explanation`: columns per arm and per state, and notes."""
+
+    arms: Mapping[str, NDArray[Any]] = {}
+    states: Mapping[str, NDArray[Any]] = {}
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a policy knows of one user; ``print`` shows it as tables.
+
+    Attributes
+    ----------
+    title : str
+        The policy and the user.
+    arms, states : list of dict
+        One row per arm, one per state if the policy has states.
+    notes : list of str
+        What a person should know beyond the tables.
+    """
+
+    title: str
+    arms: list[dict[str, Any]]
+    states: list[dict[str, Any]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        parts = [self.title, _table(self.arms), _table(self.states), "\n".join(self.notes)]
+        return "\n\n".join(part for part in parts if part)
+
+
 class Policy(Value[State]):
     """Decides which arm each user plays, from the rewards recorded so far.
 
@@ -176,11 +208,7 @@ class Policy(Value[State]):
     state_type: ClassVar[type[State]] = State
 
     def only(self, arms: Iterable[Arm]) -> Self:
-        """Return the same policy for some of its arms, given by name or number, in that order.
-
-        It decides as if there were no other arms: with the orders induced on them, or with their
-        means alone.
-        """
+        """Return the policy for some arms, by name or number, in that order, as if alone."""
         some = arm_indices(self.arms, arms)
         return self._with(n_arms=len(some), arms=tuple(self.arms[a] for a in some))
 
@@ -242,10 +270,6 @@ class Policy(Value[State]):
             raise LobInputError("sums must be 0 where counts is 0")
         return state
 
-    def new_state(self, n_users: int) -> State:
-        """Return an empty state; policies that remember more override this."""
-        return State(**no_rewards(n_users, self.n_arms))
-
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
         """Return the random numbers of decisions: by default one uniform for each."""
         return rng.random(shape)
@@ -260,10 +284,7 @@ class Policy(Value[State]):
 
     @abstractmethod
     def propensities(self, state: State) -> FloatArray:
-        """Return the distribution of `decide` over the random numbers of `draw`, unchecked.
-
-        Like `decide`, it may bring ``state`` up to date.
-        """
+        """Return the chances of `decide`, unchecked; like it, may bring ``state`` up to date."""
 
     @abstractmethod
     def details(self, state: State) -> Details:
@@ -282,3 +303,28 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return list(value)
     return value.to_dict() if hasattr(value, "to_dict") else value
+
+
+def rows(**columns: Sequence[Any] | NDArray[Any]) -> list[dict[str, Any]]:
+    """Return columns of equal length as rows of plain Python values."""
+    plain = {n: c.tolist() if isinstance(c, np.ndarray) else list(c) for n, c in columns.items()}
+    return [dict(zip(plain, values, strict=True)) for values in zip(*plain.values(), strict=True)]
+
+
+def _table(table: list[dict[str, Any]]) -> str:
+    """Return rows as aligned text: words to the left, numbers to the right."""
+    columns = []
+    for name in table[0] if table else ():
+        values = [row[name] for row in table]
+        cells = [name, *map(_cell, values)]
+        align = str.ljust if isinstance(values[0], str) else str.rjust
+        columns.append([align(cell, max(map(len, cells))) for cell in cells])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return "-" if np.isnan(value) else f"{value:.4g}"
+    return str(value)

@@ -18,16 +18,15 @@ its place. An item whose bound exceeds what its arm has already is not projected
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits._jit import lean
 from lobandits.orders import OrderTables
-from lobandits.policies.families import OrderPolicy
-from lobandits.policies.sampling import draw_arms
-from lobandits.policies.state import CACHE, State, no_rewards
+from lobandits.policies.families import OrderPolicy, draw_arms
+from lobandits.policies.state import State, array, empty_state
 from lobandits.projection import projection_losses
 from lobandits.projection.kernels import fit_one
 from lobandits.projection.pooling import Scratch, make_scratch
@@ -54,8 +53,9 @@ class Bounds(NamedTuple):
 
 
 class Tracker(NamedTuple):
-    """Items, bounds, and what the bounds were derived from."""
+    """Orders, their items and bounds, and what the bounds were derived from."""
 
+    tables: OrderTables
     items: Items
     bounds: Bounds
     kept: bool  # False: the bounds are room for one user, and start again for each
@@ -77,22 +77,24 @@ class Room(NamedTuple):
 class BoundedState(State):
     """Rewards, and bounds that save projections: see `Bounds` and `Tracker`."""
 
-    known: IntArray = field(metadata=CACHE)
-    bound: FloatArray = field(metadata=CACHE)
-    fit: FloatArray = field(metadata=CACHE)
-    seen_counts: IntArray = field(metadata=CACHE)
-    seen_sums: FloatArray = field(metadata=CACHE)
+    known: IntArray = field(metadata=array("cache"))
+    bound: FloatArray = field(metadata=array("cache", "items", dtype=np.float64))
+    fit: FloatArray = field(metadata=array("cache", "items", "arms", dtype=np.float64))
+    seen_counts: IntArray = field(metadata=array("cache", "arms"))
+    seen_sums: FloatArray = field(metadata=array("cache", "arms", dtype=np.float64))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BoundedPolicy(OrderPolicy):
     """A policy that weighs the arms by the losses of projections, and draws one by its weight."""
 
-    state_type: ClassVar[type[State]] = BoundedState
+    state_type: ClassVar[type[BoundedState]] = BoundedState
 
     def new_state(self, n_users: int) -> BoundedState:
-        """Return the state of users without rewards."""
-        return BoundedState(**no_rewards(n_users, self.n_arms), **self._no_bounds(n_users))
+        """Return an empty state, without bounds if these would take too much memory."""
+        fits = n_users * self._n_items * self.n_arms <= CACHE_LIMIT
+        items = self._n_items if fits else 0
+        return empty_state(self.state_type, n_users, arms=self.n_arms, items=items)
 
     def decide(self, state: State, noise: FloatArray) -> IntArray:
         """Return an arm for each user, drawn by the weights."""
@@ -116,20 +118,15 @@ class BoundedPolicy(OrderPolicy):
     def _n_items(self) -> int:
         return int(self._items_of_orders.state.shape[1])
 
-    def _no_bounds(self, n_users: int) -> dict[str, Any]:
-        """Return the fields of `BoundedState` for users without rewards."""
-        fits = n_users * self._n_items * self.n_arms <= CACHE_LIMIT
-        bounds = make_bounds(n_users, self.n_arms, self._n_items if fits else 0)
-        return {"known": np.zeros(n_users, np.int64), **bounds._asdict()}
-
     def _tracker(self, state: BoundedState) -> Tracker:
         """Return the state's bounds, or room for those of one user where none are kept."""
         kept = state.bound.shape[1] >= self._n_items
-        if kept:
-            bounds = Bounds(state.bound, state.fit, state.seen_counts, state.seen_sums)
-        else:
-            bounds = make_bounds(1, self.n_arms, self._n_items)
-        return Tracker(self._items_of_orders, bounds, kept, state.known, self._keys)
+        s = state
+        if not kept:
+            s = empty_state(BoundedState, 1, arms=self.n_arms, items=self._n_items)
+        bounds = Bounds(s.bound, s.fit, s.seen_counts, s.seen_sums)
+        tables, items = self.orders.tables, self._items_of_orders
+        return Tracker(tables, items, bounds, kept, state.known, self._keys)
 
     def _losses(self, state: State) -> FloatArray:
         """Return every loss of the one user in ``state``, (n_states, n_arms)."""
@@ -150,16 +147,10 @@ def make_items(tables: OrderTables) -> Items:
     state = np.zeros((len(maximal), int(first[:, -1].max())), np.int64)
     arm = np.zeros_like(state)
     user, top, which = np.nonzero(maximal)
-    place = np.arange(len(user)) - np.concatenate([[0], first[:, -1].cumsum()[:-1]])[user]
+    place = np.arange(len(user)) - np.searchsorted(user, user)  # among the user's own
     state[user, place] = which
     arm[user, place] = top
     return Items(state, arm, np.ascontiguousarray(first))
-
-
-def make_bounds(n_users: int, k: int, n_items: int) -> Bounds:
-    """Return the bounds of users without rewards."""
-    bound, fit = np.zeros((n_users, n_items)), np.zeros((n_users, n_items, k))
-    return Bounds(bound, fit, np.zeros((n_users, k), np.int64), np.zeros((n_users, k)))
 
 
 def make_room(k: int, n_items: int) -> Room:
@@ -171,11 +162,9 @@ def make_room(k: int, n_items: int) -> Room:
 @lean
 def forget(slot: int, b: Bounds) -> None:
     """Start a user's bounds again: no reward covered, and 0 is a bound of every loss."""
-    for i in range(b.bound.shape[1]):
-        b.bound[slot, i] = 0.0
-    for a in range(b.seen_counts.shape[1]):
-        b.seen_counts[slot, a] = 0
-        b.seen_sums[slot, a] = 0.0
+    b.bound[slot] = 0.0
+    b.seen_counts[slot] = 0
+    b.seen_sums[slot] = 0.0
 
 
 @lean
@@ -208,36 +197,31 @@ def catch_up(counts: IntArray, sums: FloatArray, u: int, b: Bounds) -> None:
 
 
 @lean
-def refresh(counts: IntArray, sums: FloatArray, u: int, tracker: Tracker) -> int:
-    """Bring the bounds of user ``u`` up to date; return their row. Other orders start again."""
-    key = tracker.keys[u if tracker.keys.shape[0] > 1 else 0]
+def read_user(
+    counts: IntArray, sums: FloatArray, u: int, tracker: Tracker, r: Room
+) -> tuple[int, int]:
+    """Write the plays and means of user ``u``, nothing projected; bring its bounds up to date.
+
+    Bounds of other orders start again. Return the rows of the user's items and bounds.
+    """
+    row = u if tracker.keys.shape[0] > 1 else 0
     slot = u if tracker.kept else 0
-    if tracker.known[u] != key or not tracker.kept:
+    if tracker.known[u] != tracker.keys[row] or not tracker.kept:
         forget(slot, tracker.bounds)
     if tracker.kept:
         catch_up(counts, sums, u, tracker.bounds)
-    tracker.known[u] = key
-    return slot
-
-
-@lean
-def read_user(counts: IntArray, sums: FloatArray, u: int, items: Items, r: Room) -> int:
-    """Write the plays and means of user ``u``, nothing projected; return the row of its items."""
-    row = u if items.first.shape[0] > 1 else 0
-    k = counts.shape[1]
-    for a in range(k):
+    tracker.known[u] = tracker.keys[row]
+    for a in range(counts.shape[1]):
         r.weight[a] = counts[u, a]
         r.mean[a] = sums[u, a] / counts[u, a] if counts[u, a] > 0 else 0.0
-    for i in range(items.first[row, k]):
-        r.projected[i] = False
-    return row
+    r.projected[:] = False
+    return row, slot
 
 
 @lean
-def project_item(
-    i: int, t: OrderTables, items: Items, row: int, slot: int, b: Bounds, r: Room
-) -> float:
+def project_item(i: int, row: int, slot: int, tracker: Tracker, r: Room) -> float:
     """Project on item ``i``, unless that is done; its bound is then exact: return it."""
+    t, items, b = tracker.tables, tracker.items, tracker.bounds
     if not r.projected[i]:
         state, top = items.state[row, i], items.arm[row, i]
         b.bound[slot, i] = fit_one(
@@ -262,33 +246,31 @@ def losses_on_top(
     counts: IntArray,
     sums: FloatArray,
     u: int,
-    slot: int,
-    t: OrderTables,
-    items: Items,
+    tracker: Tracker,
     reach: float,
     tolerance: float,
-    b: Bounds,
     r: Room,
     out: FloatArray,
 ) -> float:
     """Write L(a), inf if no item has arm a on top or it exceeds the least by ``reach``.
 
     Return the least. Of each arm's items, the one with the lowest bound is projected first, the
-    others only if their bounds are lower. ``slot`` is the user's row in the bounds.
+    others only if their bounds are lower.
     """
-    row = read_user(counts, sums, u, items, r)
+    row, slot = read_user(counts, sums, u, tracker, r)
+    first_of, b = tracker.items.first[row], tracker.bounds
     k = len(out)
-    least = project_item(lowest(slot, 0, items.first[row, k], b), t, items, row, slot, b, r)
+    least = project_item(lowest(slot, 0, first_of[k], b), row, slot, tracker, r)
     for a in range(k):
         out[a] = np.inf
-        lo, hi = items.first[row, a], items.first[row, a + 1]
+        lo, hi = first_of[a], first_of[a + 1]
         first = lowest(slot, lo, hi, b)
         if lo == hi or b.bound[slot, first] > least + reach:
             continue
-        best = project_item(first, t, items, row, slot, b, r)
+        best = project_item(first, row, slot, tracker, r)
         for i in range(lo, hi):
             if best > 0.0 and b.bound[slot, i] < best + SLACK * (best + tolerance):
-                best = min(best, project_item(i, t, items, row, slot, b, r))
+                best = min(best, project_item(i, row, slot, tracker, r))
         out[a] = best
         least = min(least, best)
     return least

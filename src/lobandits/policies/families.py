@@ -1,4 +1,4 @@
-"""What families of policies share: known orders, or known means, of the latent states."""
+"""What policies share: known orders or means of the states, and choices from one uniform number."""
 
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -11,16 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, finite_array, positive, read_only
-from lobandits._jit import lean
+from lobandits._jit import kernel, lean
 from lobandits.errors import LobInputError
 from lobandits.orders import DAG, LatentOrders, OrderTables, UserOrders
 from lobandits.orders.arms import Arm, arm_indices, arm_names
-from lobandits.policies.base import Policy, S, Value
-from lobandits.policies.state import State, user_indices
+from lobandits.policies.base import Policy, Value
+from lobandits.policies.state import S, State, user_indices
 
 LEAST_SPREAD, LARGEST_SPREAD = 1e-50, 1e50
 FNV = 0x100000001B3
 NO_ODDS = np.empty((0, 0))
+CUT = 1e-12  # lighter weights, relative to the heaviest, become 0
 
 
 def checked_spread(name: str, value: float) -> float:
@@ -37,11 +38,11 @@ class OneKernelPolicy(Policy):
     """A policy whose one kernel gives the arms or, without noise, the chances of all arms."""
 
     def decide(self, state: State, noise: FloatArray) -> IntArray:
-        """Return one arm for each user from the random numbers of `draw`, unchecked."""
+        """Return one arm for each user, unchecked."""
         return self._play(state, noise, NO_ODDS)
 
     def propensities(self, state: State) -> FloatArray:
-        """Return the distribution of `decide` over the random numbers of `draw`, unchecked."""
+        """Return the chances of `decide`, unchecked."""
         odds = np.zeros(state.counts.shape)
         self._play(state, np.empty(0), odds)
         return odds
@@ -100,10 +101,8 @@ class OrderPolicy(Ordered[State], Policy):
 
     Parameters
     ----------
-    orders
-        Orders of the states: shared by all users, or one set per user.
-    sigma
-        Standard deviation of rewards, the paper's c.
+    orders, sigma
+        As in `LobTS`.
     """
 
     sigma: float
@@ -118,7 +117,7 @@ class OrderPolicy(Ordered[State], Policy):
 
         A state remembers it, so as to forget what it derived from other orders.
         """
-        options = [value for name, value in self._items() if name != "orders"]
+        options = [value for name, value in self._items().items() if name != "orders"]
         keys = np.empty(len(self.orders.tables.kind), np.int64)
         with np.errstate(over="ignore"):
             mix_orders(self.orders.tables, crc32(repr(options).encode()), keys)
@@ -131,13 +130,8 @@ class MeansPolicy(Policy):
 
     Parameters
     ----------
-    state_means
-        Means of the arms, (n_states, n_arms), shared by all users, or
-        (n_users, n_states, n_arms).
-    sigma
-        Standard deviation of rewards.
-    arms
-        Names of the arms; by default ``"0", "1", ...``.
+    state_means, sigma, arms
+        As in `MTS`.
     """
 
     state_means: FloatArray
@@ -214,3 +208,92 @@ def mix_orders(tables: OrderTables, seed: int, out: IntArray) -> None:
                     for b in range(k):
                         key = (key ^ tables.above[u, s, j, b]) * FNV
         out[u] = key
+
+
+@kernel
+def pick(values: FloatArray | BoolArray, wanted: float, uniform: float) -> tuple[int, float]:
+    """Return one position where ``values == wanted``, each equally likely, and a new uniform.
+
+    Of n such positions, at least one, the floor(n u)-th is taken; n u - floor(n u) is uniform again
+    and independent of the choice. Cost O(k).
+    """
+    ties = 0
+    for i in range(len(values)):
+        ties += values[i] == wanted
+    share = uniform * ties
+    skip = min(int(share), ties - 1)
+    left = skip
+    for i in range(len(values)):
+        if values[i] == wanted:
+            if left == 0:
+                return i, share - skip
+            left -= 1
+    return -1, uniform
+
+
+@kernel
+def spread(values: FloatArray | BoolArray, wanted: float, mass: float, out: FloatArray) -> None:
+    """Add ``mass`` to ``out``, in equal parts, where ``values == wanted``: `pick`'s odds."""
+    ties = 0
+    for i in range(len(values)):
+        ties += values[i] == wanted
+    for i in range(len(values)):
+        if values[i] == wanted:
+            out[i] += mass / ties
+
+
+@kernel
+def exponentiate(logs: FloatArray, cut: float) -> float:
+    """Replace ``logs`` by exp(log - max log), 0 if below ``cut``; return their sum."""
+    best = logs.max()
+    least = np.log(cut)
+    total = 0.0
+    for s in range(len(logs)):
+        gap = logs[s] - best
+        logs[s] = np.exp(gap) if gap >= least else 0.0
+        total += logs[s]
+    return total
+
+
+@kernel
+def draw_weighted(weights: FloatArray, total: float, uniform: float) -> tuple[int, float]:
+    """Return a position drawn by its weight (inverse distribution function) and a new uniform.
+
+    Invariant: ``target`` is what is left of u * total after the weights passed so far; within
+    the chosen weight it is uniform again. Rounding at the end falls to the last weight.
+    """
+    target = uniform * total
+    last, inside = -1, 0.0
+    for s in range(len(weights)):
+        if weights[s] > 0.0:
+            if target < weights[s]:
+                return s, target / weights[s]
+            target -= weights[s]
+            last, inside = s, 0.5
+    return last, inside
+
+
+@kernel
+def draw_arms(weights: FloatArray, noise: FloatArray) -> IntArray:
+    """Return an arm for each user, drawn by its weight."""
+    n = len(weights)
+    chosen = np.empty(n, np.int64)
+    for u in range(n):
+        chosen[u], _ = draw_weighted(weights[u], weights[u].sum(), noise[u])
+    return chosen
+
+
+@kernel
+def draw_top(weights: FloatArray, total: float, tops: BoolArray, uniform: float) -> tuple[int, int]:
+    """Return a state drawn by its weight, and one of its top arms; ``tops`` (m, k)."""
+    s, left = draw_weighted(weights, total, uniform)
+    arm, _ = pick(tops[s], True, left)
+    return s, arm
+
+
+@kernel
+def spread_tops(weights: FloatArray, total: float, tops: BoolArray, out: FloatArray) -> None:
+    """Add to ``out`` the chances of the arms in `draw_top`."""
+    for s in range(len(weights)):
+        if weights[s] > 0.0:
+            spread(tops[s], True, weights[s] / total, out)

@@ -20,6 +20,7 @@ from lobandits.policies.working import (
     place_arms,
     posterior_of_groups,
     recall_sums,
+    set_variances,
     shrink,
     sum_groups,
 )
@@ -34,7 +35,6 @@ LIGHTEST = -30.0  # log-weight of a slope, relative to the hypothesis's best
 class Case(NamedTuple):
     """One user in one round."""
 
-    tables: OrderTables
     tracker: Tracker
     row: int  # of the user's orders
     slot: int  # the row of the user's bounds
@@ -43,6 +43,7 @@ class Case(NamedTuple):
     scale: float  # 2 sigma^2
     low: float  # the lowest average
     unit: float  # the range of the averages plus sigma
+    noise: float  # sigma^2 in that unit
     now: float  # t, one more than the plays
 
 
@@ -89,6 +90,17 @@ def make_desk(k: int, n_items: int) -> Desk:
 
 
 @lean
+def split_by_top(case: Case, desk: Desk) -> None:
+    """Write ``desk.split``; O(h k b) at worst for h hypotheses in reach and b slopes."""
+    set_variances(desk.room.weight, case.noise, desk.working)
+    weigh_hypotheses(case, desk)
+    cut = share_weight(case, desk)
+    clear(desk.split)
+    add_hypotheses(cut, case, desk)
+    conclude(case.noise, desk.split)
+
+
+@lean
 def read_hypothesis(i: int, case: Case, desk: Desk) -> int:
     """Write the fit and the positions of hypothesis i; return how many groups it has."""
     w = desk.working
@@ -97,7 +109,7 @@ def read_hypothesis(i: int, case: Case, desk: Desk) -> int:
         if desk.room.weight[a] > 0.0:
             w.fit[a] = (case.tracker.bounds.fit[case.slot, i, a] - case.low) / case.unit
     state = case.tracker.items.state[case.row, i]
-    return place_arms(case.tables, case.row, state, w.z, w.group, w.below)
+    return place_arms(case.tracker.tables, case.row, state, w.z, w.group, w.below)
 
 
 @lean
@@ -119,7 +131,7 @@ def weigh_hypotheses(case: Case, desk: Desk) -> None:
             desk.weight[i, j] = np.exp(log) if log > LIGHTEST else 0.0
         tops = 0.0
         for a in range(plays.shape[0]):
-            tops += case.tables.maximal[case.row, t.items.state[case.row, i], a]
+            tops += t.tables.maximal[case.row, t.items.state[case.row, i], a]
         desk.gap[i] = gap
         desk.peak[i] = best - gap - np.log(tops)
 
@@ -137,22 +149,13 @@ def share_weight(case: Case, desk: Desk) -> float:
     for i in range(case.n_items):
         desk.share[i] = np.exp(desk.peak[i] - highest)
         if desk.share[i] > 0.0:
-            total += desk.share[i] * sum_of(desk.weight[i])
+            total += desk.share[i] * desk.weight[i].sum()
     floor = min(FLOOR, FLOOR_ROUNDS / case.now)
     for i in range(case.n_items):
         desk.share[i] *= (1.0 - floor) / total
         if desk.gap[i] <= reach:
-            desk.share[i] += floor / near / sum_of(desk.weight[i])
+            desk.share[i] += floor / near / desk.weight[i].sum()
     return CUT * floor / near
-
-
-@lean
-def sum_of(values: FloatArray) -> float:
-    """Return the sum, from the first to the last."""
-    total = 0.0
-    for j in range(values.shape[0]):
-        total += values[j]
-    return total
 
 
 @lean
@@ -173,7 +176,7 @@ def add_hypotheses(cut: float, case: Case, desk: Desk) -> None:
             if p >= cut:
                 posterior_of_groups(n_groups, j, w)
                 shrink(j, w, desk.mean, desk.variance)
-                put_in_order(case.tables, case.row, state, top, desk)
+                put_in_order(t.tables, case.row, state, top, desk)
                 raise_above(desk.ordered, top, desk.variance[top])
                 add_hypothesis(p, top, desk.ordered, desk.variance, desk.split)
 
@@ -224,9 +227,8 @@ def raise_above(mean: FloatArray, top: int, variance: float) -> None:
 @lean
 def clear(s: Split) -> None:
     """Forget all hypotheses."""
-    for a in range(s.mass.shape[0]):
-        s.mass[a] = 0.0
-        s.within[a] = 0.0
+    s.mass[:] = 0.0
+    s.within[:] = 0.0
 
 
 @lean

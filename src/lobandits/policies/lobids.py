@@ -6,7 +6,7 @@ import numpy as np
 
 from lobandits._checks import FloatArray, IntArray
 from lobandits._jit import kernel, lean
-from lobandits.orders import OrderTables
+from lobandits.policies.base import Details
 from lobandits.policies.bounded import (
     BoundedPolicy,
     BoundedState,
@@ -15,24 +15,17 @@ from lobandits.policies.bounded import (
     lowest,
     project_item,
     read_user,
-    refresh,
 )
-from lobandits.policies.explain import Details
 from lobandits.policies.hypotheses import (
     DROP,
     Case,
     Desk,
-    add_hypotheses,
-    clear,
-    conclude,
     make_desk,
-    share_weight,
-    weigh_hypotheses,
+    split_by_top,
 )
 from lobandits.policies.state import State
-from lobandits.policies.working import Working, place_arms, set_variances
+from lobandits.policies.working import open_game
 
-TIE = 1e-9  # of average positions
 ALIKE = 1e-9  # arms whose regret and information differ by less, relative to the largest, share
 
 
@@ -57,10 +50,8 @@ class LobIDS(BoundedPolicy):
 
     Parameters
     ----------
-    orders
-        Orders of the states: shared by all users, or one set per user.
-    sigma
-        Standard deviation of rewards, the paper's c.
+    orders, sigma
+        As in `LobTS`.
 
     Examples
     --------
@@ -99,8 +90,7 @@ class LobIDS(BoundedPolicy):
         assert isinstance(state, BoundedState)
         chances = np.empty(state.counts.shape)
         desk = desk or make_desk(self.n_arms, self._n_items)
-        tables, tracker = self.orders.tables, self._tracker(state)
-        mix_users(state.counts, state.sums, tables, tracker, self.sigma, desk, chances)
+        mix_users(state.counts, state.sums, self._tracker(state), self.sigma, desk, chances)
         return chances
 
 
@@ -108,74 +98,42 @@ class LobIDS(BoundedPolicy):
 def mix_users(
     counts: IntArray,
     sums: FloatArray,
-    tables: OrderTables,
     tracker: Tracker,
     sigma: float,
     desk: Desk,
     out: FloatArray,
 ) -> None:
-    """Write every user's chances; O(h k b) at worst for h hypotheses in reach and b slopes."""
+    """Write every user's chances."""
     scale = 2.0 * sigma * sigma
     first = tracker.items.first
     for u in range(len(counts)):
         plays = counts[u].sum()
         row = u if len(first) > 1 else 0
         if plays == 0:
-            open_game(tables, row, desk.working, out[u])
+            open_game(tracker.tables, row, desk.working, out[u])
             continue
-        slot, least = project_near(counts, sums, u, tables, tracker, desk.room, scale * DROP)
+        slot, least = project_near(counts, sums, u, tracker, desk.room, scale * DROP)
         low, unit = units(desk.room, sigma)
-        noise = (sigma / unit) ** 2
-        set_variances(desk.room.weight, noise, desk.working)
-        now = plays + 1.0
-        case = Case(tables, tracker, row, slot, first[row, -1], least, scale, low, unit, now)
-        weigh_hypotheses(case, desk)
-        cut = share_weight(case, desk)
-        clear(desk.split)
-        add_hypotheses(cut, case, desk)
-        conclude(noise, desk.split)
+        n_items, noise, now = first[row, -1], (sigma / unit) ** 2, plays + 1.0
+        case = Case(tracker, row, slot, n_items, least, scale, low, unit, noise, now)
+        split_by_top(case, desk)
         mix_two_arms(desk.split.regret, desk.split.information, out[u])
 
 
 @lean
-def open_game(t: OrderTables, row: int, w: Working, out: FloatArray) -> None:
-    """Write the first pull: the arms with the best position on average over the states."""
-    k = out.shape[0]
-    for a in range(k):
-        out[a] = 0.0
-    for state in range(t.kind.shape[1]):
-        place_arms(t, row, state, w.z, w.group, w.below)
-        for a in range(k):
-            out[a] += w.z[a]
-    best = -np.inf
-    for a in range(k):
-        best = max(best, out[a])
-    for a in range(k):
-        out[a] = 1.0 if out[a] >= best - TIE * t.kind.shape[1] else 0.0
-
-
-@lean
 def project_near(
-    counts: IntArray,
-    sums: FloatArray,
-    u: int,
-    t: OrderTables,
-    tracker: Tracker,
-    r: Room,
-    reach: float,
+    counts: IntArray, sums: FloatArray, u: int, tracker: Tracker, r: Room, reach: float
 ) -> tuple[int, float]:
     """Project all items within ``reach`` of the least loss; return the bounds' row, and the least.
 
     Bounds are then exact where ``r.projected``.
     """
-    items, b = tracker.items, tracker.bounds
-    slot = refresh(counts, sums, u, tracker)
-    row = read_user(counts, sums, u, items, r)
-    n_items = items.first[row, counts.shape[1]]
-    least = project_item(lowest(slot, 0, n_items, b), t, items, row, slot, b, r)
+    row, slot = read_user(counts, sums, u, tracker, r)
+    n_items, b = tracker.items.first[row, counts.shape[1]], tracker.bounds
+    least = project_item(lowest(slot, 0, n_items, b), row, slot, tracker, r)
     for i in range(n_items):
         if b.bound[slot, i] <= least + reach:
-            least = min(least, project_item(i, t, items, row, slot, b, r))
+            least = min(least, project_item(i, row, slot, tracker, r))
     return slot, least
 
 
@@ -231,8 +189,7 @@ def mix_two_arms(regret: FloatArray, information: FloatArray, out: FloatArray) -
                 ratio = (regret[b] + p * steps[0]) ** 2 / (information[b] + p * steps[1])
                 if ratio < least:
                     upper, lower, part, least = a, b, p, ratio
-    for a in range(k):
-        out[a] = 0.0
+    out[:] = 0.0
     share_alike(upper, part, regret, information, out)
     share_alike(lower, 1.0 - part, regret, information, out)
 

@@ -12,10 +12,9 @@ from lobandits._checks import FloatArray, IntArray, positive, read_only, whole
 from lobandits._jit import kernel, lean
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
-from lobandits.policies.explain import Details
-from lobandits.policies.families import OneKernelPolicy, OrderPolicy
-from lobandits.policies.sampling import pick, spread
-from lobandits.policies.state import MEMORY, NEVER, SUM, State, no_rewards
+from lobandits.policies.base import Details
+from lobandits.policies.families import OneKernelPolicy, OrderPolicy, pick, spread
+from lobandits.policies.state import State, array
 
 Bits = NDArray[np.uint64]
 
@@ -42,10 +41,10 @@ class LobUCBState(State):
         Plays at the last refresh, -1 before the first; a hash of its orders and sigma.
     """
 
-    infeasible: IntArray = field(metadata=SUM)
-    active: NDArray[np.uint8] = field(metadata=MEMORY)
-    refreshed: IntArray = field(metadata=NEVER)
-    known: IntArray = field(metadata=MEMORY)
+    infeasible: IntArray = field(metadata=array("sum"))
+    active: NDArray[np.uint8] = field(metadata=array("memory", "arms", dtype=np.uint8))
+    refreshed: IntArray = field(metadata=array("memory", empty=-1))
+    known: IntArray = field(metadata=array("memory"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,10 +60,8 @@ class LobUCB(OneKernelPolicy, OrderPolicy):
 
     Parameters
     ----------
-    orders
-        Orders of the states: shared by all users, or one set per user.
-    sigma
-        Standard deviation of rewards, the paper's c.
+    orders, sigma
+        As in `LobTS`.
     refresh_every
         Plays between two refreshes of the active arms.
     radius
@@ -96,16 +93,6 @@ class LobUCB(OneKernelPolicy, OrderPolicy):
     def counts_suffice(self) -> bool:
         """Whether every round refreshes the active arms."""
         return self.refresh_every == 1
-
-    def new_state(self, n_users: int) -> LobUCBState:
-        """Return the state of users without rewards."""
-        return LobUCBState(
-            **no_rewards(n_users, self.n_arms),
-            infeasible=np.zeros(n_users, np.int64),
-            active=np.zeros((n_users, self.n_arms), np.uint8),
-            refreshed=np.full(n_users, -1),
-            known=np.zeros(n_users, np.int64),
-        )
 
     def restore(self, data: Mapping[str, ArrayLike]) -> State:
         """Return the state whose `to_dict` is ``data``, after checking every array."""
@@ -260,13 +247,12 @@ def play(
     feasible = np.empty(len(sets.all), np.uint64)
     for u in range(n):
         plays = bounds(counts[u], sums[u], width, low, up)
-        key = keys[u if len(keys) > 1 else 0]
-        if known[u] != key or refreshed[u] < 0 or plays - refreshed[u] >= refresh_every:
-            row = u if len(sets.top) > 1 else 0
+        row = u if len(keys) > 1 else 0
+        if known[u] != keys[row] or refreshed[u] < 0 or plays - refreshed[u] >= refresh_every:
             if not find_active(low, up, sets, row, feasible, active[u]):
                 infeasible[u] += 1
             refreshed[u] = plays
-            known[u] = key
+            known[u] = keys[row]
         best = -np.inf
         for a in range(k):
             if not active[u, a]:

@@ -9,9 +9,17 @@ import numpy as np
 from lobandits._checks import BoolArray, FloatArray, IntArray, finite_array, read_only
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
-from lobandits.policies.explain import Details
-from lobandits.policies.families import MeansPolicy, OneKernelPolicy
-from lobandits.policies.sampling import CUT, draw_top, exponentiate, pick, spread, spread_tops
+from lobandits.policies.base import Details
+from lobandits.policies.families import (
+    CUT,
+    MeansPolicy,
+    OneKernelPolicy,
+    draw_top,
+    exponentiate,
+    pick,
+    spread,
+    spread_tops,
+)
 from lobandits.policies.state import State
 
 
@@ -126,13 +134,11 @@ def log_posterior(
 
 
 @kernel
-def count_untried(counts: IntArray, best: BoolArray, untried: BoolArray) -> int:
-    """Mark the arms that are the best of some state and were never played; return how many."""
-    found = 0
+def mark_untried(counts: IntArray, best: BoolArray, untried: BoolArray) -> bool:
+    """Mark the arms that are the best of some state and were never played; tell if any are."""
     for a in range(len(counts)):
         untried[a] = counts[a] == 0 and best[:, a].any()
-        found += untried[a]
-    return found
+    return bool(untried.any())
 
 
 @kernel
@@ -155,7 +161,7 @@ def play(
     untried = np.empty(k, np.bool_)
     for u in range(n):
         row = u if len(states.centres) > 1 else 0
-        if best_arms_first and count_untried(counts[u], states.best[row], untried) > 0:
+        if best_arms_first and mark_untried(counts[u], states.best[row], untried):
             if len(noise):
                 chosen[u], _ = pick(untried, True, noise[u])
             else:

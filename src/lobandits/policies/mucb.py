@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 from lobandits._checks import BoolArray, FloatArray, IntArray, not_negative, whole
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
-from lobandits.policies.explain import Details
-from lobandits.policies.families import MeansPolicy, OneKernelPolicy
-from lobandits.policies.sampling import draw_top, spread_tops
-from lobandits.policies.state import NEVER, SUM, State, no_rewards
+from lobandits.policies.base import Details
+from lobandits.policies.families import MeansPolicy, OneKernelPolicy, draw_top, spread_tops
+from lobandits.policies.state import State, array, empty_state
 
 
 @dataclass(eq=False, repr=False)
@@ -28,9 +27,9 @@ class MUCBState(State):
         The belief under which each arm was chosen last; -1: never.
     """
 
-    gaps: FloatArray = field(metadata=SUM)
-    visits: IntArray = field(metadata=SUM)
-    beliefs: IntArray = field(metadata=NEVER)
+    gaps: FloatArray = field(metadata=array("sum", "states", dtype=np.float64))
+    visits: IntArray = field(metadata=array("sum", "states"))
+    beliefs: IntArray = field(metadata=array("memory", "arms", empty=-1))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,19 +47,14 @@ class MUCB(OneKernelPolicy, MeansPolicy):
 
     Parameters
     ----------
-    state_means
-        Means of the arms, (n_states, n_arms), shared by all users, or
-        (n_users, n_states, n_arms).
-    sigma
-        Standard deviation of rewards.
+    state_means, sigma, arms
+        As in `MTS`.
     horizon
         Number of rounds T.
     constant
         c in the bound; 6 in Hong et al.
     margin
         epsilon in the bound: by how much the means may be wrong.
-    arms
-        Names of the arms; by default ``"0", "1", ...``.
 
     Examples
     --------
@@ -93,13 +87,8 @@ class MUCB(OneKernelPolicy, MeansPolicy):
         return False
 
     def new_state(self, n_users: int) -> MUCBState:
-        """Return the state of users without rewards."""
-        return MUCBState(
-            **no_rewards(n_users, self.n_arms),
-            gaps=np.zeros((n_users, self.n_states)),
-            visits=np.zeros((n_users, self.n_states), np.int64),
-            beliefs=np.full((n_users, self.n_arms), -1),
-        )
+        """Return an empty state."""
+        return empty_state(MUCBState, n_users, arms=self.n_arms, states=self.n_states)
 
     def restore(self, data: Mapping[str, ArrayLike]) -> State:
         """Return the state whose `to_dict` is ``data``, after checking every array."""

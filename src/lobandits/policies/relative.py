@@ -18,10 +18,9 @@ from lobandits._checks import (
 )
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
-from lobandits.policies.explain import Explanation, rows
-from lobandits.policies.families import NO_ODDS, Ordered
-from lobandits.policies.sampling import CUT, draw_top, exponentiate, spread_tops
-from lobandits.policies.state import SUM, Statistics, checked_users, user_indices
+from lobandits.policies.base import Explanation, rows
+from lobandits.policies.families import CUT, NO_ODDS, Ordered, draw_top, exponentiate, spread_tops
+from lobandits.policies.state import Statistics, array, checked_users, user_indices
 
 
 @dataclass(eq=False, repr=False)
@@ -34,7 +33,7 @@ class DuelState(Statistics):
         ``wins[u, a, b]`` is how often arm a won against arm b.
     """
 
-    wins: IntArray = field(metadata=SUM)
+    wins: IntArray = field(metadata=array("sum", "arms", "arms"))
 
     def __repr__(self) -> str:
         duels = int(self.wins.sum())
@@ -53,7 +52,7 @@ class RelativeLobTS(Ordered[DuelState]):
     Parameters
     ----------
     orders
-        Orders of the states: shared by all users, or one set per user.
+        As in `LobTS`.
     rho
         The margin in [0, 1/2): the lower arm wins with probability at most 1/2 - rho.
 
@@ -88,10 +87,6 @@ class RelativeLobTS(Ordered[DuelState]):
         k, m = self.orders.n_arms, self.orders.n_states
         above = read_only(self.orders.precedes.reshape(-1, m, k, k))
         return above, read_only(self.orders.maximal.reshape(-1, m, k)), math.log(0.5 - self.rho)
-
-    def new_state(self, n_users: int) -> DuelState:
-        """Return the state of users without duels."""
-        return DuelState(wins=np.zeros((n_users, self.n_arms, self.n_arms), np.int64))
 
     def choose(self, state: DuelState, rng: np.random.Generator | int) -> IntArray:
         """Return two arms for each user to compare, (n_users, 2)."""
@@ -190,9 +185,9 @@ def duels_from_rewards(
             f"arms must be whole numbers and as many as rewards, got {plays.dtype} of shape "
             f"{plays.shape} and rewards of shape {values.shape}"
         )
-    shape = (*plays.shape[:-1], plays.shape[-1] // 2, 2)
-    pairs = plays[..., : 2 * shape[-2]].astype(np.int64).reshape(shape)
-    first, second = np.moveaxis(values[..., : 2 * shape[-2]].reshape(shape), -1, 0)
+    n = plays.shape[-1] // 2 * 2
+    pairs = np.stack([plays[..., 0:n:2], plays[..., 1:n:2]], axis=-1).astype(np.int64)
+    first, second = values[..., 0:n:2], values[..., 1:n:2]
     winners = np.where(first > second, pairs[..., 0], pairs[..., 1])
     return pairs, np.where(first == second, -1, winners) if draws else winners
 

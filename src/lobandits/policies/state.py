@@ -7,30 +7,30 @@ from typing import Any, Literal, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lobandits._checks import FloatArray, IntArray, one_of
+from lobandits._checks import FloatArray, IntArray, number_array, one_of
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
 
 Role = Literal["sum", "memory", "cache"]
 Number = TypeVar("Number", float, FloatArray)
-
-# The metadata of a state's arrays; see `Statistics`.
-SUM: dict[str, Any] = {"role": "sum", "empty": 0}
-MEMORY: dict[str, Any] = {"role": "memory", "empty": 0}
-NEVER: dict[str, Any] = {"role": "memory", "empty": -1}
-CACHE: dict[str, Any] = {"role": "cache", "empty": 0}
+S = TypeVar("S", bound="Statistics")
 
 LARGEST = 1e40  # so that means, with their rounding, are values that projections take
 
 
+def array(role: Role, *axes: str, dtype: Any = np.int64, empty: int = 0) -> dict[str, Any]:
+    """Return the metadata of a state's field: what becomes of its array, and how it starts.
+
+    The role is ``"sum"``: `merge` adds it; ``"memory"``: not additive and not derivable, so it is
+    stored, and a merge forgets it; or ``"cache"``: derivable, so it is never stored. ``axes``
+    follow the one of users; ``empty`` stands for nothing known.
+    """
+    return {"role": role, "axes": axes, "dtype": dtype, "empty": empty}
+
+
 @dataclass(eq=False, repr=False)
 class Statistics:
-    """Arrays with a leading user axis.
-
-    The metadata of a field say what becomes of its array. ``"role"`` is ``"sum"``: `merge` adds it;
-    ``"memory"``: not additive and not derivable, so it is stored, and a merge forgets it; or
-    ``"cache"``: derivable, so it is never stored. ``"empty"`` stands for nothing known.
-    """
+    """Arrays with a leading user axis, each described by `array`."""
 
     def _arrays(self, *roles: Role) -> dict[str, NDArray[Any]]:
         """Return the arrays by name; with ``roles``, only those that have one of them."""
@@ -54,16 +54,18 @@ class Statistics:
         """Return the state of the same users after the rewards of both."""
         if type(other) is not type(self):
             raise LobInputError(f"cannot merge {type(self).__name__} with {type(other).__name__}")
-        empty = {f.name: f.metadata["empty"] for f in fields(self)}
-        merged = {name: np.full_like(mine, empty[name]) for name, mine in self._arrays().items()}
-        theirs = other._arrays()
-        for name, mine in self._arrays("sum").items():
-            if mine.shape != theirs[name].shape:
+        merged = {}
+        for f in fields(self):
+            mine, theirs = getattr(self, f.name), getattr(other, f.name)
+            if f.metadata["role"] != "sum":
+                merged[f.name] = np.full_like(mine, f.metadata["empty"])
+            elif mine.shape == theirs.shape:
+                merged[f.name] = mine + theirs
+            else:
                 raise LobInputError(
-                    f"cannot merge: {name} has shape {mine.shape} here and "
-                    f"{theirs[name].shape} there; both must be of the same users and arms"
+                    f"cannot merge: {f.name} has shape {mine.shape} here and "
+                    f"{theirs.shape} there; both must be of the same users and arms"
                 )
-            merged[name] = mine + theirs[name]
         return replace(self, **merged)
 
     def take(self, users: ArrayLike) -> Self:
@@ -104,9 +106,9 @@ class State(Statistics):
     array([[nan,  3.]])
     """
 
-    counts: IntArray = field(metadata=SUM)
-    sums: FloatArray = field(metadata=SUM)
-    carries: FloatArray = field(metadata=SUM)
+    counts: IntArray = field(metadata=array("sum", "arms"))
+    sums: FloatArray = field(metadata=array("sum", "arms", dtype=np.float64))
+    carries: FloatArray = field(metadata=array("sum", "arms", dtype=np.float64))
 
     @property
     def plays(self) -> IntArray:
@@ -135,24 +137,26 @@ class State(Statistics):
         )
 
 
-def no_rewards(n_users: int, n_arms: int) -> dict[str, Any]:
-    """Return the arrays of a `State` without rewards, by name."""
-    shape = (n_users, n_arms)
-    counts = np.zeros(shape, np.int64)
-    return {"counts": counts, "sums": np.zeros(shape), "carries": np.zeros(shape)}
+def empty_state(kind: type[S], n_users: int, **sizes: int) -> S:
+    """Return a state of users of whom nothing is known; ``sizes`` are those of the axes."""
+    arrays = {}
+    for f in fields(kind):
+        shape = (n_users, *(sizes[axis] for axis in f.metadata["axes"]))
+        arrays[f.name] = np.zeros(shape, f.metadata["dtype"])
+        if f.metadata["empty"]:
+            arrays[f.name].fill(f.metadata["empty"])
+    return kind(**arrays)
 
 
-def stored_users(data: Mapping[str, ArrayLike], name: str) -> int:
-    """Return how many users the stored array ``name`` is of."""
+def stored_users(data: Mapping[str, ArrayLike], kind: type[Statistics]) -> int:
+    """Return how many users a stored state has."""
+    name = fields(kind)[0].name
     if not isinstance(data, Mapping) or name not in data:
         raise LobInputError(f"a state needs the array {name!r}")
-    try:
-        return len(np.atleast_1d(np.asarray(data[name])))
-    except ValueError as error:
-        raise LobInputError(f"{name} must be an array of numbers: {error}") from None
+    return len(np.atleast_1d(number_array(name, data[name])))
 
 
-def fill(state: Statistics, data: Mapping[str, ArrayLike]) -> None:
+def fill(state: S, data: Mapping[str, ArrayLike]) -> S:
     """Copy stored arrays into an empty state, or name the one that does not fit."""
     stored = state._arrays("sum", "memory")
     for name in data:
@@ -177,6 +181,7 @@ def fill(state: Statistics, data: Mapping[str, ArrayLike]) -> None:
     for name, total in state._arrays("sum").items():
         if total.dtype.kind != "f" and (total < 0).any():
             raise LobInputError(f"{name} must not be negative")
+    return state
 
 
 def checked_rewards(

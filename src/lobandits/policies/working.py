@@ -31,6 +31,7 @@ from lobandits.orders import DAG, TOTAL, OrderTables
 RHO = 0.3
 N_SLOPES, STEEPEST, RATIO = 10, 4.0, 1.6  # beta is STEEPEST / RATIO^j
 LEAST_VARIANCE = 1e-30
+TIE = 1e-9  # of average positions
 LOGS_AT_ONCE = 16  # variances lie between 1e-4 and 3, so a product of 16 is a fine number
 
 
@@ -141,8 +142,7 @@ def place_dag(above: BoolArray, unit: float, z: FloatArray, group: IntArray, nam
                     if group[c] == old:
                         group[c] = group[a]
     n_groups = 0
-    for a in range(k):
-        name[a] = -1
+    name[:] = -1
     for a in range(k):
         if name[group[a]] < 0:
             name[group[a]] = n_groups
@@ -152,12 +152,27 @@ def place_dag(above: BoolArray, unit: float, z: FloatArray, group: IntArray, nam
 
 
 @lean
+def open_game(t: OrderTables, row: int, w: Working, out: FloatArray) -> None:
+    """Write the first pull: the arms with the best position on average over the states."""
+    k = out.shape[0]
+    out[:] = 0.0
+    for state in range(t.kind.shape[1]):
+        place_arms(t, row, state, w.z, w.group, w.below)
+        for a in range(k):
+            out[a] += w.z[a]
+    best = -np.inf
+    for a in range(k):
+        best = max(best, out[a])
+    for a in range(k):
+        out[a] = 1.0 if out[a] >= best - TIE * t.kind.shape[1] else 0.0
+
+
+@lean
 def set_variances(plays: FloatArray, noise: float, w: Working) -> None:
     """Write what depends on plays and slopes alone; ``noise`` is sigma^2. O(k b)."""
-    for b in range(N_SLOPES):
-        w.scatter[b] = 0.0
-        w.whole[b] = 0.0
-        w.product[b] = 1.0
+    w.scatter[:] = 0.0
+    w.whole[:] = 0.0
+    w.product[:] = 1.0
     factors = 0
     for a in range(plays.shape[0]):
         own = noise / plays[a] if plays[a] > 0.0 else 0.0
@@ -172,7 +187,7 @@ def set_variances(plays: FloatArray, noise: float, w: Working) -> None:
             factors = 0
             for b in range(N_SLOPES):
                 w.scatter[b] -= np.log(w.product[b])
-                w.product[b] = 1.0
+            w.product[:] = 1.0
     for b in range(N_SLOPES):
         w.single[b] = w.scatter[b] + np.log(w.whole[b])
 
@@ -180,12 +195,9 @@ def set_variances(plays: FloatArray, noise: float, w: Working) -> None:
 @lean
 def sum_groups(plays: FloatArray, n_groups: int, w: Working) -> None:
     """Write S_0, S_1 and S_2 for every slope from ``w.fit``, ``w.z`` and ``w.group``. O(k b)."""
-    for c in range(n_groups):
-        for b in range(N_SLOPES):
-            w.s0[c, b] = 0.0
-            w.s1[c, b] = 0.0
-    for b in range(N_SLOPES):
-        w.s2[b] = 0.0
+    w.s0[:n_groups] = 0.0
+    w.s1[:n_groups] = 0.0
+    w.s2[:] = 0.0
     for a in range(plays.shape[0]):
         if plays[a] > 0.0:
             c = w.group[a]

@@ -17,7 +17,7 @@ import numpy as np
 from lobandits._checks import FloatArray, IntArray
 from lobandits.errors import LobError, LobInputError
 from lobandits.policies import POLICIES, Policy, make_policy
-from lobandits.policies.registry import parse_name
+from lobandits.policies.agent import parse_name
 from lobandits.simulation.blocks import (
     BATCH,
     BLOCK,
