@@ -15,7 +15,7 @@ PACKAGE = Path(lobandits.__file__).parent
 
 DECIDE = """
 import lobandits as lob
-from lobandits.policies.classical import best_arms
+from lobandits.policies.ucb import best_arms
 
 policy = lob.UCB(2, sigma=1.0)
 state = policy.start()
@@ -101,7 +101,7 @@ def test_kernels_work_when_the_cache_folder_is_lost_after_import(tmp_path: Path)
     cache = tmp_path / "cache"
     lose = "import os, shutil; shutil.rmtree(os.environ['NUMBA_CACHE_DIR']);"
     lose += "open(os.environ['NUMBA_CACHE_DIR'], 'w').close()"
-    imports = "import lobandits.policies.classical, lobandits.projection.kernels\n"
+    imports = "import lobandits.policies.ucb, lobandits.projection.kernels\n"
     assert (
         run(imports + lose + DECIDE + PROJECT + "print('fine')", NUMBA_CACHE_DIR=cache) == "fine\n"
     )

@@ -10,7 +10,7 @@ from tests.policies.reference import TSTwin
 from lobandits._checks import FloatArray
 from lobandits.errors import LobInputError
 from lobandits.policies import TS, State
-from lobandits.policies.classical import integrate
+from lobandits.policies.ts import integrate
 
 MEANS = np.random.default_rng(5).normal(size=(4, 6))
 NODES, WEIGHTS = TS(1, 1.0)._rule

@@ -17,13 +17,15 @@ from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.orders.arms import arm_index
 from lobandits.policies.base import Explanation, Policy
-from lobandits.policies.classical import TS, UCB, TopArmsUCB
 from lobandits.policies.lobids import LobIDS
-from lobandits.policies.lobts import LobIMED, LobTS
+from lobandits.policies.lobimed import LobIMED
+from lobandits.policies.lobts import LobTS
 from lobandits.policies.lobucb import LobUCB
 from lobandits.policies.mts import MTS
 from lobandits.policies.mucb import MUCB
 from lobandits.policies.state import LARGEST, State
+from lobandits.policies.ts import TS
+from lobandits.policies.ucb import UCB, TopArmsUCB
 
 _CLASSES: tuple[type[Policy], ...]
 _CLASSES = (UCB, TS, MUCB, MTS, LobUCB, LobTS, TopArmsUCB, LobIMED, LobIDS)
