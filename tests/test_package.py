@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-LARGEST = 450_000
+LARGEST = 300_000
 
 DECIDE = """
 import lobandits as lob
