@@ -1,21 +1,22 @@
 """LobIMED and LobIDS against lobTS, mTS and the lower bound: regret, tails and cost.
 
 Run with ``python benchmarks/beyond.py``; ``--quick`` does a small part, ``--only sigma=5`` the
-settings whose name has that text (``--only costs``: the cost alone), and ``--movielens FOLDER``
-the real-data task instead.
+settings whose name has that text (``--only costs``: the cost alone), ``--cross`` all combinations
+of the settings, and ``--movielens FOLDER`` the real-data task instead.
 """
 
 import argparse
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 from scipy.special import ndtri
 from timing import machine
 
 import lobandits as lob
-from lobandits._checks import FloatArray
+from lobandits._checks import BoolArray, FloatArray
 from lobandits.simulation.problems import Environment
 
 K = 15
@@ -33,37 +34,42 @@ SHAPES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
 
 
 @dataclass(frozen=True)
-class Shaped:
-    """Users of `Synthetic`, with means of another shape between the same ends."""
+class Users:
+    """Users of `Synthetic`, with means of another shape between the same ends.
 
-    users: lob.Synthetic
-    shape: str
+    With ``scales``, each user has a scale from 0.5 to 2 and a shift from -5 to 5 as well, which
+    neither the orders nor the states' means tell.
+    """
+
+    synthetic: lob.Synthetic
+    shape: str = "linear"
+    scales: bool = False
 
     def sample(self, n: int, seed: int, first: int = 0) -> lob.Problems:
         """Return users as `Synthetic.sample` does."""
-        problems = self.users.sample(n, seed, first)
+        problems = self.synthetic.sample(n, seed, first)
         assert problems.state_means is not None
-        return replace(
-            problems,
-            means=self._bent(problems.means),
-            state_means=self._bent(problems.state_means),
-        )
+        means = self._bent(problems.means)
+        if self.scales:
+            draws = np.random.default_rng((seed, K)).random((first + n, 2))[first:]
+            means = (0.5 + 1.5 * draws[:, :1]) * means + 10 * draws[:, 1:] - 5
+        return replace(problems, means=means, state_means=self._bent(problems.state_means))
 
     def _bent(self, means: FloatArray) -> FloatArray:
         return (K - 1) * SHAPES[self.shape](means / (K - 1))
 
 
-def settings() -> Iterator[tuple[str, Environment]]:
-    """One change at a time from 15 total orders of linear means, for either sigma."""
-    for sigma in (1.0, 5.0):
-        base = lob.Synthetic(n_arms=K, n_states=15, sigma=sigma)
-        for m in (4, 15, 40, 100):
-            yield f"sigma={sigma:g} m={m}", replace(base, n_states=m)
-        for q in (0.8, 0.6):
-            yield f"sigma={sigma:g} q={q:g}", replace(base, q=q)
-        yield f"sigma={sigma:g} scales", replace(base, scale=(0.5, 2.0), shift=(-5.0, 5.0))
-        for shape in list(SHAPES)[1:]:
-            yield f"sigma={sigma:g} {shape}", Shaped(base, shape)
+def settings(cross: bool) -> Iterator[tuple[str, Users]]:
+    """All of them, or one change at a time from 15 total orders of linear means."""
+    for sigma, m, q, scales, shape in product(
+        (1.0, 5.0), (4, 15, 40, 100), (1.0, 0.8, 0.6), (False, True), SHAPES
+    ):
+        changes = [f"m={m}"] * (m != 15) + [f"q={q:g}"] * (q != 1) + ["scales"] * scales
+        changes += [shape] * (shape != "linear")
+        if cross or len(changes) < 2:
+            synthetic = lob.Synthetic(n_arms=K, n_states=m, sigma=sigma, q=q)
+            name = f"sigma={sigma:g} {' '.join(changes) or 'm=15'}"
+            yield name, Users(synthetic, shape, scales)
 
 
 def cells(totals: FloatArray) -> str:
@@ -73,41 +79,64 @@ def cells(totals: FloatArray) -> str:
     return f"{totals.mean():.1f} ± {error:.1f}, {worst[0]:.0f}, {worst[1]:.0f}"
 
 
-def row(name: str, env: Environment, horizons: Iterable[int], n_users: int) -> None:
+def row(name: str, env: Environment, n_users: int) -> None:
     """Simulate one setting and print its rows as Markdown."""
-    horizons = sorted(horizons)
-    sigma = env.sample(1, SEED).sigma
-    result = lob.simulate(env, POLICIES, horizons[-1], n_users, seed=SEED, progress=False)
-    for horizon in horizons:
-        totals = (cells(result.regret[p][:, :horizon].sum(axis=1)) for p in POLICIES)
-        print(f"| {name} | {horizon} | {bound(result, horizon)} | {' | '.join(totals)} | ", end="")
-        print(f"{stuck(result, sigma) if horizon == LONG else ''} |", flush=True)
+    problems = env.sample(n_users, SEED)
+    unit = np.ptp(problems.means, axis=1) / (K - 1) if isinstance(env, Users) else np.ones(n_users)
+    constant = bound(problems, unit)
+    result = lob.simulate(env, POLICIES, LONG, n_users, seed=SEED, progress=False)
+    for horizon in (SHORT, LONG):
+        totals = (cells(result.regret[p][:, :horizon].sum(axis=1) / unit) for p in POLICIES)
+        limit = f"{constant * np.log(horizon):.1f}" if constant else "none"
+        print(f"| {name} | {horizon} | {limit} | {' | '.join(totals)} | ", end="")
+        print(f"{stuck(env, result) if horizon == LONG else ''} |", flush=True)
 
 
-def bound(result: lob.Result, horizon: int) -> str:
-    """Return the lower bound c log T; there is none where no order holds."""
+def bound(problems: lob.Problems, unit: FloatArray) -> float | None:
+    """Return the mean constant of the first users' lower bounds; None where no order holds."""
+    constants = []
     try:
-        return f"{result.lower_bound() * np.log(horizon):.1f}"
+        for user, means in enumerate(problems.means[:50]):
+            orders = problems.orders
+            known = orders[user] if isinstance(orders, lob.UserOrders) else orders
+            constants.append(lob.regret_lower_bound(means, known, problems.sigma).constant)
+        return float(np.mean(constants / unit[:50]))
     except lob.LobInputError:
-        return "none"
+        return None
 
 
-def stuck(result: lob.Result, sigma: float) -> str:
-    """Count users whose regret grows linearly: with lobTS, and only with the other two.
+def stuck(env: Environment, result: lob.Result) -> str:
+    """Count users who are wrong at T: with lobTS, and only with the other two; and of these at 4 T.
 
-    In most of the last rounds they play an arm that is worse than the best by more than
-    sigma sqrt(8 log T / T), which T rounds can tell from 0.
+    Regret that grows linearly still does at 4 T.
     """
-    gap = sigma * np.sqrt(8 * np.log(LONG) / LONG)
-    wrong = {p: (result.regret[p][:, -LAST:] > gap).mean(axis=1) > 0.5 for p in POLICIES}
-    new = (int((wrong[p] & ~wrong["lobts"]).sum()) for p in ("lobimed", "lobids"))
-    return ", ".join(map(str, (int(wrong["lobts"].sum()), *new)))
+    wrong = wrong_at_end(env, result)
+    if not any(users.any() for users in wrong.values()):
+        return "0, 0, 0"
+    later = lob.simulate(env, POLICIES[1:], 4 * LONG, result.n_users, seed=SEED, progress=False)
+    still = {p: wrong[p] & users for p, users in wrong_at_end(env, later).items()}
+    return f"{counts(wrong)}; at 4 T {counts(still)}"
+
+
+def wrong_at_end(env: Environment, result: lob.Result) -> dict[str, BoolArray]:
+    """Return who, in most of the last rounds, plays an arm that is clearly worse than the best.
+
+    Worse by more than sigma sqrt(8 log T / T), which T rounds can tell from 0.
+    """
+    gap = env.sample(1, SEED).sigma * np.sqrt(8 * np.log(LONG) / LONG)
+    return {p: (result.regret[p][:, -LAST:] > gap).mean(axis=1) > 0.5 for p in POLICIES[1:]}
+
+
+def counts(wrong: Mapping[str, BoolArray]) -> str:
+    lobts = wrong["lobts"]
+    some = lobts, wrong["lobimed"] & ~lobts, wrong["lobids"] & ~lobts
+    return ", ".join(str(int(users.sum())) for users in some)
 
 
 def header() -> None:
     print("\nEach cell: mean cumulative regret ± standard error, 95th percentile, maximum.\n")
-    linear = "linear: lobts, only lobimed, only lobids"
-    print(f"| setting | T | c log T | {' | '.join(POLICIES)} | {linear} |")
+    wrong = "wrong at the end: lobts, only lobimed, only lobids"
+    print(f"| setting | T | c log T | {' | '.join(POLICIES)} | {wrong} |")
     print(f"|{'---|' * (4 + len(POLICIES))}")
 
 
@@ -120,7 +149,7 @@ def movielens(path: str, n_users: int, options: dict[str, int]) -> None:
         users = env.replace(hold_out=hold_out)
         for alpha, setting in ((0.0, "A"), (1.0, "B")):
             n = min(n_users, users.n_users)
-            row(f"Setting {setting}{who}", users.replace(alpha=alpha), (SHORT, LONG), n)
+            row(f"Setting {setting}{who}", users.replace(alpha=alpha), n)
 
 
 def costs(n_users: int) -> None:
@@ -155,6 +184,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a small part")
     parser.add_argument("--users", type=int, default=200, help="users in each setting")
     parser.add_argument("--only", default="", help="only settings whose name has this text")
+    parser.add_argument("--cross", action="store_true", help="all settings, not one change each")
     parser.add_argument("--movielens", metavar="FOLDER", help="the real ratings, instead")
     for name, default in (("states", 60), ("min-movie-ratings", 200), ("min-user-ratings", 200)):
         parser.add_argument(f"--{name}", type=int, default=default, help="for --movielens")
@@ -172,9 +202,9 @@ def main() -> None:
     if options.only in "costs":
         costs(100 if options.quick else 1000)
     header()
-    for name, env in settings():
+    for name, env in settings(options.cross):
         if options.only in name and (not options.quick or "m=15" in name):
-            row(name, env, (SHORT, LONG), n_users)
+            row(name, env, n_users)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """LobIMED and LobIDS against their prototypes (k = 15, T = 500, 200 users), and in the long run."""
 
 import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
-from lobandits.simulation import Synthetic, simulate
+from lobandits.simulation import Problems, Synthetic, simulate
 
 PROTOTYPES = [
     (1.0, 15, 1.0, 160, {"lobts": 34.6, "lobimed": 32.4, "lobids": 24.7}),
@@ -30,13 +31,38 @@ def test_regret_agrees_with_the_prototypes(
     assert result.difference("lobts", "lobids").low > 0
 
 
-@pytest.mark.parametrize("sigma", [1.0, 5.0])
-def test_users_with_scales_of_their_own_lose_nothing(sigma: float) -> None:
-    env = Synthetic(sigma=sigma, scale=(0.5, 2.0), shift=(-5.0, 5.0))
-    names = ["lobts", "lobimed", "lobids"]
-    result = simulate(env, names, 500, 160, seed=32, progress=False, keep="mean")
-    assert result.difference("lobts", "lobimed").low > 0
-    assert result.difference("lobimed", "lobids").low > 0
+@dataclass(frozen=True)
+class Scaled:
+    """Users on scales of their own, from 0.5 to 2, with shifts from -5 to 5."""
+
+    users: Synthetic
+
+    def sample(self, n: int, seed: int, first: int = 0) -> Problems:
+        problems = self.users.sample(n, seed, first)
+        draws = np.random.default_rng(seed).random((first + n, 2))[first:]
+        means = (0.5 + 1.5 * draws[:, :1]) * problems.means + 10 * draws[:, 1:] - 5
+        return replace(problems, means=means, state_means=None)
+
+
+@pytest.mark.parametrize(
+    ("sigma", "expected"),
+    [
+        (1.0, {"lobts": 35.2, "lobimed": 32.0, "lobids": 25.2}),
+        (5.0, {"lobts": 136, "lobimed": 116, "lobids": 87}),
+    ],
+)
+def test_users_with_scales_of_their_own_lose_nothing(
+    sigma: float, expected: dict[str, float]
+) -> None:
+    """Regret in units of the user's scale is what the prototypes had."""
+    env = Scaled(Synthetic(sigma=sigma))
+    result = simulate(env, list(expected), 500, 160, seed=32, progress=False)
+    unit = np.ptp(env.sample(160, 32).means, axis=1) / 14
+    for name, prototype in expected.items():
+        regret = result.regret[name].sum(axis=1) / unit
+        error = regret.std(ddof=1) * math.sqrt(1 / 160 + 1 / THEIR_USERS)
+        assert abs(regret.mean() - prototype) <= 4 * error, (name, regret.mean())
+    assert result.difference("lobts", "lobids").low > 0
 
 
 @pytest.mark.parametrize(("n_states", "q"), [(4, 1.0), (15, 1.0), (6, 0.6)])
