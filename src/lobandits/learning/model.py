@@ -1,6 +1,5 @@
 """OrderModel: the orders learned from users' rewards, and who belongs to which state."""
 
-import json
 import math
 import os
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from lobandits._checks import (
     number_array,
     whole,
 )
-from lobandits._files import read_json, write_text
+from lobandits._versioned import read_versioned, write_versioned
 from lobandits.errors import LobInputError
 from lobandits.learning.kendall import PairSigns, distances, nearest, pair_signs, relation_signs
 from lobandits.learning.logs import Logs, read_logs
@@ -36,10 +35,8 @@ Rewards = Logs | NDArray[Any] | Sequence[Sequence[float]]
 """Logs, or means (n_users, n_arms) with nan where an arm was not tried."""
 
 VERSION = 1
-FIELDS = (
-    "format", "version", "orders", "state_means", "sigma", "imputed_share", "merged",
-    "users", "labels",
-)  # fmt: skip
+FIELDS = ("orders", "state_means", "sigma", "imputed_share", "merged", "users", "labels")
+NOUN = "a model written by OrderModel.save (LatentOrders.load reads orders alone)"
 BAR_WIDTH = 1.4  # in inches
 
 
@@ -149,8 +146,6 @@ class OrderModel:
         """Write the model to a JSON file, from which `LatentOrders.load` reads the orders."""
         known = (str, int, float)  # to JSON; dates and the like become text
         data = {
-            "format": MODEL_FORMAT,
-            "version": VERSION,
             "orders": self.orders.to_dict(),
             "state_means": self.state_means.tolist(),
             "sigma": None if math.isnan(self.sigma) else self.sigma,
@@ -159,13 +154,12 @@ class OrderModel:
             "users": [u if type(u) in known else str(u) for u in self.users.tolist()],
             "labels": self.labels.tolist(),
         }
-        lines = (f'  "{key}": {json.dumps(data[key], ensure_ascii=False)}' for key in data)
-        write_text(path, "{\n" + ",\n".join(lines) + "\n}\n")
+        write_versioned(path, MODEL_FORMAT, VERSION, data)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "OrderModel":
         """Return the model saved in a JSON file."""
-        data = _read(path)
+        data = read_versioned(path, MODEL_FORMAT, VERSION, FIELDS, NOUN)
         orders = LatentOrders.from_dict(data["orders"], source=f"{path}: orders")
         users = _users(data["users"], f"{path}: users")
         sigma = data["sigma"]
@@ -212,23 +206,6 @@ class OrderModel:
 
 def _are_paths(rewards: Any) -> bool:
     return len(rewards) > 0 and all(isinstance(path, str | os.PathLike) for path in rewards)
-
-
-def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    data = read_json(path)
-    if not isinstance(data, dict) or data.get("format") != MODEL_FORMAT:
-        raise LobInputError(
-            f"{path} is no model written by OrderModel.save; LatentOrders.load reads orders alone"
-        )
-    for field in FIELDS:
-        if field not in data:
-            raise LobInputError(f"{path}: the field {field!r} is missing")
-    if whole(f"{path}: version", data["version"]) > VERSION:
-        raise LobInputError(
-            f"{path}: version {data['version']} is newer than {VERSION}, the newest that this "
-            "lobandits reads; upgrade lobandits"
-        )
-    return data
 
 
 def _users(value: Any, name: str) -> NDArray[Any]:
