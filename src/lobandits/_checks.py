@@ -45,6 +45,40 @@ def finite_array(name: str, value: ArrayLike, ndim: int | None = None) -> FloatA
     return array
 
 
+def whole_numbers(name: str, value: ArrayLike) -> IntArray:
+    """Return ``value`` as a flat array of whole numbers."""
+    numbers = np.asarray(value)
+    if numbers.ndim > 1 or (numbers.dtype.kind not in "iu" and numbers.size):
+        raise LobInputError(
+            f"{name} must be whole numbers in one row, got {numbers.dtype} of shape {numbers.shape}"
+        )
+    return np.ascontiguousarray(numbers, dtype=np.int64).reshape(-1)
+
+
+def user_indices(users: ArrayLike, n_users: int) -> IntArray:
+    """Return ``users`` as an array of indices, or name the one that does not exist."""
+    rows = whole_numbers("users", users)
+    wrong = (rows < 0) | (rows >= n_users)
+    if wrong.any():
+        raise LobInputError(
+            f"users has {rows[wrong][0]}, but the users are numbered from 0 to {n_users - 1}"
+        )
+    return rows
+
+
+LEAST_SPREAD, LARGEST_SPREAD = 1e-50, 1e50
+
+
+def checked_spread(name: str, value: float) -> float:
+    """Return a standard deviation, or refuse one whose square is no sound number."""
+    number = positive(name, value)
+    if not LEAST_SPREAD <= number <= LARGEST_SPREAD:
+        raise LobInputError(
+            f"{name} must lie between {LEAST_SPREAD:g} and {LARGEST_SPREAD:g}, got {value!r}"
+        )
+    return number
+
+
 def positive(name: str, value: float) -> float:
     """Return ``value`` as a finite float above 0."""
     number = real(name, value)

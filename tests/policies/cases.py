@@ -55,7 +55,7 @@ def assert_same_game(
     state = policy.start(len(twins))
     for t in range(rounds):
         noise = policy.draw(noises, (len(twins),))
-        arms = policy.decide(state, noise).tolist()
+        arms = policy.decide(state, noise, policy.all_arms).tolist()
         assert arms == [twin.choose(noise[i].tolist()) for i, twin in enumerate(twins)], t
         rewards = [reward(i, arm, rng) for i, arm in enumerate(arms)]
         policy.record(state, arms, rewards)

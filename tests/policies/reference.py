@@ -168,27 +168,45 @@ def top_arms(orders: LatentOrders) -> list[int]:
 
 
 class RelativeTwin:
-    """The appendix on relative feedback: inversions are counted duel by duel."""
+    """The appendix on relative feedback: inversions are counted duel by duel.
+
+    A hypothesis is a state with one of its maximal arms on top; that arm is above all others.
+    """
 
     def __init__(self, orders: LatentOrders, rho: float) -> None:
         self.orders, self.rho = orders, rho
         self.duels: list[tuple[int, int]] = []
 
-    def inversions(self, s: int) -> int:
-        return sum(bool(self.orders[s].precedes[loser, winner]) for winner, loser in self.duels)
+    def inversions(self, s: int, top: int) -> int:
+        above = self.orders[s].precedes
+        return sum(
+            bool(above[loser, winner]) or (loser == top and not above[winner, loser])
+            for winner, loser in self.duels
+        )
 
-    def weights(self) -> list[float]:
-        counts = [self.inversions(s) for s in range(len(self.orders))]
-        return posterior([n * math.log(0.5 - self.rho) for n in counts])
+    def odds(self) -> list[float]:
+        items = [
+            (s, a)
+            for s, order in enumerate(self.orders)
+            for a in range(self.orders.n_arms)
+            if order.maximal[a]
+        ]
+        logs = [
+            self.inversions(s, a) * math.log(0.5 - self.rho)
+            - math.log(self.orders[s].maximal.sum())
+            for s, a in items
+        ]
+        odds = [0.0] * self.orders.n_arms
+        for (_, a), weight in zip(items, posterior(logs), strict=True):
+            odds[a] += weight
+        return odds
 
     def choose(self, noise: Sequence[float]) -> tuple[int, int]:
-        first, second = (self._arm(u) for u in noise)
+        odds = self.odds()
+        first, second = (sample(odds, u)[0] for u in noise)
         return first, second
-
-    def _arm(self, u: float) -> int:
-        s, left = sample(self.weights(), u)
-        return tie([a for a, top in enumerate(self.orders[s].maximal) if top], left)[0]
 
     def record(self, pair: tuple[int, int], winner: int) -> None:
         loser = pair[1] if winner == pair[0] else pair[0]
-        self.duels.append((winner, loser))
+        if loser != winner:
+            self.duels.append((winner, loser))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from lobandits.policies import MUCB
-from lobandits.policies.base import Explanation, rows
+from lobandits.policies.explanation import Explanation, rows
 
 pytestmark = pytest.mark.plain
 
@@ -37,7 +37,7 @@ def test_one_policy_in_full() -> None:
     policy = MUCB(np.array([[2.0, 0.0], [1.0, 1.0]]), 1.0, 100, arms=("tea", "coffee"))
     title = "MUCB(state_means=<2x2>, sigma=1.0, horizon=100, constant=6.0, margin=0.0), user 1"
     state = policy.start(2)
-    policy.decide(state, np.zeros(2))
+    policy.decide(state, np.zeros(2), policy.all_arms)
     policy.record(state, [0], [1.5], users=[1])
     assert str(policy.explain(state, user=1)).splitlines() == [
         f"{title}, 1 plays",

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lobandits.policies.hypotheses import add_hypothesis, clear, conclude, make_split
+from lobandits.policies.hypotheses import TopMoments, add_hypothesis, clear, conclude
 
 
 @pytest.mark.plain
@@ -13,7 +13,8 @@ def test_the_variance_splits_by_the_arm_on_top(seed: int, k: int, n: int) -> Non
     p, tops = rng.random(n) + 0.01, rng.integers(k, size=n)
     means, variances = rng.normal(size=(n, k)), rng.random((n, k))
     means[np.arange(n), tops] = means.max(axis=1)
-    split = make_split(k)
+    rows = np.empty((5, k))
+    split = TopMoments(rows[0], np.empty((k, k)), *rows[1:])
     clear(split)
     for i in range(n):
         add_hypothesis(p[i], int(tops[i]), means[i], variances[i], split)

@@ -22,7 +22,7 @@ def test_agrees_with_the_listing_on_ties_prior_and_first_plays() -> None:
     means = [[1.0, 1.0, 0.0], [0.0, 0.5, 0.5], [1.0, 1.0, 1.0], [9.0, 0.0, 0.0]]
     prior = [0.2, 0.5, 0.3, 0.0]
     twins = [MTSTwin(means, 2.0, prior, best_arms_first=True) for _ in range(30)]
-    policy = MTS(np.array(means), 2.0, prior=np.array(prior), best_arms_first=True)
+    policy = MTS(np.array(means), 2.0, shares=np.array(prior), best_arms_first=True)
     assert_same_game(policy, twins, constant, rounds=30)
 
 
@@ -34,7 +34,7 @@ def test_agrees_with_the_listing_on_states_that_are_equal() -> None:
 
 @pytest.mark.plain
 def test_posterior_by_hand() -> None:
-    policy = MTS(np.array([[1.0, 0.0], [0.0, 1.0]]), sigma=2.0, prior=np.array([1.0, 3.0]))
+    policy = MTS(np.array([[1.0, 0.0], [0.0, 1.0]]), sigma=2.0, shares=np.array([1.0, 3.0]))
     state = policy.start()
     policy.record(state, [0, 1], [2.0, 1.0], users=0)
     # squares: state 0: 1 + 1, state 1: 4 + 0
@@ -52,7 +52,7 @@ def test_best_arms_first() -> None:
     state = policy.start()
     policy.record(state, 0, 50.0)
     assert policy.probabilities(state).tolist() == [[0.0, 1.0, 0.0]]
-    assert policy.decide(state, np.array([0.1])).tolist() == [1]
+    assert policy.decide(state, np.array([0.1]), policy.all_arms).tolist() == [1]
     policy.record(state, 1, 0.0)
     assert policy.probabilities(state).tolist() == [[1.0, 0.0, 0.0]]
 
@@ -80,7 +80,7 @@ def test_states_far_behind_have_probability_zero() -> None:
 )
 def test_refuses_what_is_no_prior(prior: list[float]) -> None:
     with pytest.raises(LobInputError, match="prior"):
-        MTS(np.eye(2), 1.0, prior=np.array(prior))
+        MTS(np.eye(2), 1.0, shares=np.array(prior))
 
 
 @pytest.mark.parametrize("means", [[1.0, 2.0], [[np.inf, 1.0]], np.zeros((0, 3)), [["x"]]])

@@ -36,7 +36,7 @@ def test_a_belief_is_kept_while_it_is_consistent() -> None:
     policy = MUCB(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), 1.0, 50)
     state = policy.start()
     assert policy.probabilities(state) == pytest.approx(1 / 3)
-    assert policy.decide(state, np.array([0.5])).tolist() == [1]
+    assert policy.decide(state, np.array([0.5]), policy.all_arms).tolist() == [1]
     policy.record(state, 1, 1.0)
     assert policy.probabilities(state).tolist() == [[0.0, 1.0, 0.0]]
     policy.record(state, 1, -50.0)
@@ -46,7 +46,7 @@ def test_a_belief_is_kept_while_it_is_consistent() -> None:
 def believing(policy: MUCB, arm: int) -> MUCBState:
     state = policy.start()
     assert isinstance(state, MUCBState)
-    assert policy.decide(state, np.array([0.0])).tolist() == [arm]
+    assert policy.decide(state, np.array([0.0]), policy.all_arms).tolist() == [arm]
     return state
 
 
@@ -74,7 +74,7 @@ def test_a_margin_forgives_wrong_means() -> None:
     for policy, arm in ((strict, 1), (lenient, 0)):
         state = believing(policy, 0)
         policy.record(state, [0] * 20, [1.0] * 20, users=0)
-        assert policy.decide(state, np.array([0.0])).tolist() == [arm]
+        assert policy.decide(state, np.array([0.0]), policy.all_arms).tolist() == [arm]
 
 
 @pytest.mark.plain
@@ -82,7 +82,7 @@ def test_late_rewards_find_the_belief_that_chose_their_arm() -> None:
     policy = MUCB(np.array([[2.0, 0.0], [0.0, 1.0]]), sigma=0.1, horizon=100)
     state = believing(policy, 0)
     policy.record(state, 0, -5.0)
-    assert policy.decide(state, np.array([0.0])).tolist() == [1]
+    assert policy.decide(state, np.array([0.0]), policy.all_arms).tolist() == [1]
     policy.record(state, [0, 1], [2.0, 1.0], users=0)
     assert state.visits.tolist() == [[2, 1]]
     assert state.gaps.tolist() == [[7.0, 0.0]]

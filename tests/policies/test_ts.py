@@ -10,10 +10,9 @@ from tests.policies.reference import TSTwin
 from lobandits._checks import FloatArray
 from lobandits.errors import LobInputError
 from lobandits.policies import TS, State
-from lobandits.policies.ts import integrate
+from lobandits.policies.largest_draw import RULE, chances_of_largest
 
 MEANS = np.random.default_rng(5).normal(size=(4, 6))
-NODES, WEIGHTS = TS(1, 1.0)._rule
 
 
 @pytest.mark.parametrize("sigma", [1e-6, 1.0, 1e6])
@@ -31,9 +30,7 @@ def test_agrees_with_the_listing_for_another_prior() -> None:
 
 
 def odds(means: FloatArray, stds: FloatArray) -> FloatArray:
-    out, scratch = np.zeros(len(means)), np.empty((2, len(means)))
-    integrate(means, stds, NODES, WEIGHTS, 7.0, out, scratch[0], scratch[1])
-    return out
+    return chances_of_largest(means, stds, *RULE)
 
 
 def odds_by_scipy(means: FloatArray, stds: FloatArray, a: int) -> float:

@@ -39,8 +39,8 @@ def test_unplayed_arms_come_first() -> None:
     state = policy.start()
     policy.record(state, [1, 3], [1e6, -1e6], users=0)
     assert policy.probabilities(state).tolist() == [[0.5, 0.0, 0.5, 0.0]]
-    assert policy.decide(state, np.array([0.49])).tolist() == [0]
-    assert policy.decide(state, np.array([0.51])).tolist() == [2]
+    assert policy.decide(state, np.array([0.49]), policy.all_arms).tolist() == [0]
+    assert policy.decide(state, np.array([0.51]), policy.all_arms).tolist() == [2]
 
 
 @pytest.mark.parametrize("sigma", [0.0, -1.0, np.nan, np.inf, "one"])

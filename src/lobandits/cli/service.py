@@ -228,14 +228,14 @@ def read_policy(orders: Path, policy: str, sigma: float | None) -> "Policy":
     from lobandits._files import read_json
     from lobandits.orders import LatentOrders
     from lobandits.policies import POLICIES, make_policy
-    from lobandits.policies.agent import parse_name
+    from lobandits.policies.registry import parse_name
 
     name, options = parse_name(policy)
     states, data = LatentOrders.load(orders), read_json(orders)
     if sigma is None:
         sigma = data.get("sigma") or 1.0
     known = _Known(states.n_arms, sigma, states, data.get("state_means"))
-    needs = {field.name for field in fields(POLICIES[name])}  # type: ignore[arg-type]
+    needs = {field.name for field in fields(POLICIES[name])}
     if "state_means" in needs and known.state_means is None and "state_means" not in options:
         raise LobInputError(
             f"{name} needs every state's means, which {orders} lacks; orders learned from logs "

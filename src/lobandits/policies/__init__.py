@@ -1,20 +1,35 @@
 """Policies: frozen values that decide for any number of users at once."""
 
-from lobandits.policies.agent import POLICIES, Agent, make_policy, policy_from_dict
-from lobandits.policies.base import Details, Explanation, Policy
-from lobandits.policies.families import MeansPolicy, OrderPolicy
-from lobandits.policies.lobids import LobIDS
-from lobandits.policies.lobimed import LobIMED
-from lobandits.policies.lobts import LobTS, LobTSState
-from lobandits.policies.lobucb import LobUCB, LobUCBState
-from lobandits.policies.mts import MTS
-from lobandits.policies.mucb import MUCB, MUCBState
-from lobandits.policies.relative import DuelState, RelativeLobTS, duels_from_rewards
-from lobandits.policies.state import State
+# ruff: noqa: I001  (the order of definition is the order of tables and figures)
+from lobandits.policies.ucb import UCB
 from lobandits.policies.ts import TS
-from lobandits.policies.ucb import UCB, TopArmsUCB
+from lobandits.policies.mucb import MUCB, MUCBState
+from lobandits.policies.mts import MTS
+from lobandits.policies.lobucb import LobUCB, LobUCBState
+from lobandits.policies.lobts import LobTS, LobTSState
+from lobandits.policies.toparms import TopArmsUCB
+from lobandits.policies.lobimed import LobIMED
+from lobandits.policies.lobids import LobIDS
+
+from lobandits.policies.agent import Agent
+from lobandits.policies.duels import (
+    DUEL_POLICIES,
+    DoubleTS,
+    DuelPolicy,
+    DuelState,
+    RelativeLobTS,
+    duels_from_rewards,
+    make_duel_policy,
+)
+from lobandits.policies.explanation import Details, Explanation
+from lobandits.policies.means_policy import MeansPolicy
+from lobandits.policies.order_policy import OrderPolicy
+from lobandits.policies.policy import Policy
+from lobandits.policies.registry import POLICIES, make_policy, policy_from_dict
+from lobandits.policies.state import State
 
 __all__ = [
+    "DUEL_POLICIES",
     "MTS",
     "MUCB",
     "POLICIES",
@@ -22,6 +37,8 @@ __all__ = [
     "UCB",
     "Agent",
     "Details",
+    "DoubleTS",
+    "DuelPolicy",
     "DuelState",
     "Explanation",
     "LobIDS",
@@ -38,6 +55,7 @@ __all__ = [
     "State",
     "TopArmsUCB",
     "duels_from_rewards",
+    "make_duel_policy",
     "make_policy",
     "policy_from_dict",
 ]

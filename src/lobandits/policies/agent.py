@@ -1,128 +1,25 @@
-"""All policies by name, and Agent: one of them for one user, by the names of arms."""
+"""Agent: one policy for one user, by the names of arms."""
 
-import ast
-import json
 import math
 import os
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, Protocol
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from lobandits._checks import generator, one_of
-from lobandits._files import read_json, write_text
+from lobandits._checks import BoolArray, generator, one_of
+from lobandits._versioned import read_versioned, write_versioned
 from lobandits.errors import LobInputError
-from lobandits.orders import LatentOrders, UserOrders
-from lobandits.orders.arms import arm_index
-from lobandits.policies.base import Explanation, Policy
-from lobandits.policies.lobids import LobIDS
-from lobandits.policies.lobimed import LobIMED
-from lobandits.policies.lobts import LobTS
-from lobandits.policies.lobucb import LobUCB
-from lobandits.policies.mts import MTS
-from lobandits.policies.mucb import MUCB
-from lobandits.policies.state import LARGEST, State
-from lobandits.policies.ts import TS
-from lobandits.policies.ucb import UCB, TopArmsUCB
-
-_CLASSES: tuple[type[Policy], ...]
-_CLASSES = (UCB, TS, MUCB, MTS, LobUCB, LobTS, TopArmsUCB, LobIMED, LobIDS)
-POLICIES: Mapping[str, type[Policy]] = MappingProxyType({cls.name: cls for cls in _CLASSES})
-"""The class of every policy, by its name."""
-
-
-class ProblemLike(Protocol):
-    """What `make_policy` reads from problems."""
-
-    @property
-    def n_arms(self) -> int:
-        """Number of arms."""
-
-    @property
-    def sigma(self) -> float:
-        """Standard deviation of rewards."""
-
-    @property
-    def orders(self) -> LatentOrders | UserOrders:
-        """Orders of the states."""
-
-    @property
-    def state_means(self) -> ArrayLike:
-        """Means of the states."""
-
-
-def make_policy(
-    name: str, problems: ProblemLike, horizon: int | None = None, **options: Any
-) -> Policy:
-    """Return a policy that knows what it may know of ``problems``.
-
-    Parameters
-    ----------
-    name
-        A key of `POLICIES`, perhaps with options in brackets: ``"lobts(project_every=10)"``.
-    problems
-        Where its orders, means, sigma and number of arms come from.
-    horizon
-        Number of rounds; only mUCB needs it.
-    options
-        Any parameter of the policy.
-
-    Examples
-    --------
-    >>> import lobandits as lob
-    >>> problems = lob.Synthetic(n_arms=5, n_states=4).sample(10, seed=0)
-    >>> make_policy("ucb", problems)
-    UCB(n_arms=5, sigma=1.0)
-    """
-    name, written = parse_name(name)
-    options = written | options
-    cls = POLICIES[name]
-    parameters = list(cls._fields())
-    for option in options:
-        one_of(f"option of {name}", option, parameters)
-    known = {
-        "horizon": horizon,
-        "arms": problems.orders.arms,
-        "n_arms": problems.n_arms,
-        "sigma": problems.sigma,
-        "orders": problems.orders,
-        "state_means": problems.state_means,
-    }
-    values = {key: known[key] for key in parameters if key in known} | options
-    if values.get("horizon", 1) is None:
-        raise LobInputError(f"{name} needs the horizon: make_policy({name!r}, problems, horizon=T)")
-    return cls(**values)
-
-
-def parse_name(text: str) -> tuple[str, dict[str, Any]]:
-    """Split ``"lobts(project_every=10)"`` into a policy's name and its options."""
-    name, bracket, inside = text.partition("(")
-    one_of("policy", name, list(POLICIES))
-    if not bracket:
-        return name, {}
-    try:
-        call = ast.parse(f"options({inside}", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args or any(not k.arg for k in call.keywords):
-            raise ValueError
-        return name, {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
-    except (SyntaxError, ValueError):
-        raise LobInputError(
-            f"cannot read the options in {text!r}; write them like {name}(option=1)"
-        ) from None
-
-
-def policy_from_dict(data: Mapping[str, Any]) -> Policy:
-    """Return the policy that `Policy.to_dict` described."""
-    if not isinstance(data, Mapping) or "policy" not in data:
-        raise LobInputError("a stored policy needs the field 'policy', its name")
-    return POLICIES[one_of("policy", data["policy"], list(POLICIES))].from_dict(data)
-
+from lobandits.orders.arms import Arm, arm_index, arm_indices
+from lobandits.policies.explanation import Explanation
+from lobandits.policies.policy import Policy
+from lobandits.policies.registry import policy_from_dict, stored_form
+from lobandits.policies.rewards import checked_reward
+from lobandits.policies.state import State
 
 FORMAT = "lobandits.agent"
 VERSION = 1
-FIELDS = ("format", "version", "policy", "state", "random")
+FIELDS = ("policy", "state", "random")
 GENERATORS = ("PCG64", "PCG64DXSM", "Philox", "SFC64", "MT19937")
 POSITIONS = {"buffer_pos": 4, "pos": 624}  # in the buffers of Philox and MT19937, at most
 
@@ -167,48 +64,50 @@ class Agent:
         """Names of the arms."""
         return self.policy.arms
 
-    def choose(self) -> str:
-        """Return the arm to play next."""
+    def choose(self, allowed: Iterable[Arm] | None = None) -> str:
+        """Return the arm to play next, of the ``allowed`` ones: names or numbers, by default all.
+
+        The rewards of the other arms count all the same.
+        """
         policy = self.policy
         noise = policy.draw(self.rng, (1,))
-        return policy.arms[policy.decide(self.state, noise).item()]
+        return policy.arms[policy.decide(self.state, noise, self._sets(allowed)).item()]
+
+    def _sets(self, allowed: Iterable[Arm] | None) -> BoolArray:
+        """Return a choice set, (1, n_arms)."""
+        if allowed is None:
+            return self.policy.all_arms
+        sets = np.zeros((1, self.policy.n_arms), np.bool_)
+        sets[0, arm_indices(self.arms, allowed)] = True
+        return sets
 
     def record(self, arm: str | int, reward: float) -> None:
         """Add the reward of an arm, given by its name (or number)."""
         index = self._index.get(arm) if isinstance(arm, str) else None
         self._arm[0] = arm_index(self.arms, arm) if index is None else index
-        try:
-            fits = math.fabs(reward) <= LARGEST
-        except (OverflowError, TypeError, ValueError):
-            fits = False
-        if not fits:
-            raise LobInputError(
-                f"reward is {reward!r}; it must be a finite number, at most {LARGEST:g}"
-            )
-        self._reward[0] = reward
+        self._reward[0] = checked_reward(reward)
         self.policy.absorb(self.state, self._user, self._arm, self._reward)
 
-    def probabilities(self) -> dict[str, float]:
+    def probabilities(self, allowed: Iterable[Arm] | None = None) -> dict[str, float]:
         """Return the chance of each arm to be the next choice."""
-        odds = self.policy.probabilities(self.state)[0].tolist()
-        return dict(zip(self.arms, odds, strict=True))
+        chances = self.policy.probabilities(self.state, self._sets(allowed))[0].tolist()
+        return dict(zip(self.arms, chances, strict=True))
 
-    def explain(self) -> Explanation:
+    def explain(self, allowed: Iterable[Arm] | None = None) -> Explanation:
         """Return what speaks for each arm."""
-        return self.policy.explain(self.state)
+        return self.policy.explain(self.state, allowed=self._sets(allowed))
 
     def __repr__(self) -> str:
         return f"Agent({self.policy!r}, plays={int(self.state.plays[0])})"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the agent to a JSON file; a crash leaves the old file or the new one."""
-        random = self.rng.bit_generator.state
-        parts = (FORMAT, VERSION, self.policy.to_dict(), self.state.to_dict(), random)
-        lines = [
-            f'  "{field}": {json.dumps(_plain(part), ensure_ascii=False)}'
-            for field, part in zip(FIELDS, parts, strict=True)
-        ]
-        write_text(path, "{\n" + ",\n".join(lines) + "\n}\n")
+        """Write the agent to a JSON file; a crash leaves the old file or the new one.
+
+        A policy that could not be read back is refused before anything is written.
+        """
+        parts = stored_form(self.policy), self.state.to_dict(), self.rng.bit_generator.state
+        fields = {name: _plain(part) for name, part in zip(FIELDS, parts, strict=True)}
+        write_versioned(path, FORMAT, VERSION, fields)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Agent":
@@ -221,16 +120,7 @@ class Agent:
 
 def _read(path: str | os.PathLike[str]) -> tuple[Policy, State, np.random.Generator]:
     """Return a saved agent's parts, or name the file and the field that is wrong."""
-    data = read_json(path)
-    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-        raise LobInputError(f"{path} is no saved agent: it lacks the format {FORMAT!r}")
-    missing = [field for field in FIELDS if field not in data]
-    if missing:
-        raise LobInputError(f"{path}: the field {missing[0]!r} is missing")
-    if data["version"] != VERSION:
-        raise LobInputError(
-            f"{path}: version is {data['version']!r}, but this lobandits reads version {VERSION}"
-        )
+    data = read_versioned(path, FORMAT, VERSION, FIELDS, "a saved agent")
     field = "policy"
     try:
         policy = policy_from_dict(data["policy"])

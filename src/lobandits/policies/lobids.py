@@ -1,36 +1,38 @@
 """LobIDS: information-directed sampling on the projections, with a scale-free working prior."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray
+from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits._jit import kernel, lean
-from lobandits.policies.base import Details
-from lobandits.policies.bounded import (
-    BoundedPolicy,
-    BoundedState,
-    Room,
-    Tracker,
-    lowest,
-    project_item,
-    read_user,
-)
+from lobandits.policies.explanation import Details
 from lobandits.policies.hypotheses import (
     DROP,
-    Case,
-    Desk,
-    make_desk,
+    Inference,
+    Round,
+    find_hypotheses,
+    open_inference,
     split_by_top,
 )
-from lobandits.policies.state import State
-from lobandits.policies.working import open_game
+from lobandits.policies.information_ratio import mix_two_arms
+from lobandits.policies.line_prior import best_positions
+from lobandits.policies.losses import (
+    Items,
+    LossState,
+    Memory,
+    fit_of_states,
+    make_items,
+    new_state,
+    open_losses,
+)
+from lobandits.policies.order_policy import OrderPolicy
+from lobandits.policies.shares import checked_shares
 
-ALIKE = 1e-9  # arms whose regret and information differ by less, relative to the largest, share
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LobIDS(BoundedPolicy):
+@dataclass(frozen=True)
+class LobIDS(OrderPolicy[LossState]):
     r"""Play the two-arm mixture that minimises (expected regret)^2 / (expected information).
 
     .. math:: \min_\pi \Big(\sum_a \pi_a \Delta_a\Big)^2 \Big/ \sum_a \pi_a I_a, \qquad
@@ -46,11 +48,12 @@ class LobIDS(BoundedPolicy):
     where L_h is the projection loss of `LobTS` and ev the evidence of the projection under a
     working prior that knows no scale: means on a line of slope beta along the order, with
     deviations of 0.3 beta. With weight min(0.2, 3 / t), all h at most log t of log-likelihood
-    below the best count alike. The first pull is the arm of the best average position.
+    below the best count alike. The first pull is the arm of the best average position. Where only
+    some arms are allowed, Max(s) and the regret are among these.
 
     Parameters
     ----------
-    orders, sigma
+    orders, sigma, shares
         As in `LobTS`.
 
     Examples
@@ -64,81 +67,90 @@ class LobIDS(BoundedPolicy):
     """
 
     name = "lobids"
+    style = ("#aa4499", "solid", "p")
+    state_type = LossState
+    shares: FloatArray | None = field(default=None, repr=False)
 
-    def details(self, state: State) -> Details:
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set(shares=checked_shares(self.shares, self.orders.n_states))
+
+    @cached_property
+    def _loss_items(self) -> Items:
+        return make_items(self.orders, -2 * self.sigma**2 * self._log_shares)
+
+    def _inference(self, state: LossState) -> Inference:
+        losses = open_losses(self.orders, self._loss_items, self._keys, state)
+        return open_inference(losses, self.n_arms)
+
+    def odds(self, state: LossState, allowed: BoolArray) -> FloatArray:
+        """Return the chances of the arms in the best mixture of two."""
+        args = state.counts, state.sums, allowed, self._log_shares, self.sigma
+        return mixtures(*args, self._inference(state))
+
+    def new_state(self, n_users: int) -> LossState:
+        """Return an empty state."""
+        return new_state(LossState, n_users, self.n_arms, self._loss_items)
+
+    def details(self, state: LossState, allowed: BoolArray) -> Details:
         """Return each arm's chance to be on top, regret and information; each state's weight."""
-        losses = self._losses(state)
-        states = self._fit_of_states(losses)
+        states = fit_of_states(self.orders, state, self.sigma)
         if not state.plays[0]:
             return Details(states=states, notes=["The first pull: the best average position."])
-        desk = make_desk(self.n_arms, self._n_items)
-        self._weights(state, desk)
-        items = self._items_of_orders
-        used = items.first[0, -1]
-        posterior = np.zeros(len(losses))
-        np.add.at(posterior, items.state[0, :used], desk.share[:used] * desk.weight[:used].sum(1))
+        inference = self._inference(state)
+        n = infer(state.counts, state.sums, 0, allowed[0], self.sigma, inference)
+        found, moments = inference.hypotheses, inference.moments
+        weight = np.zeros(self.orders.n_states)
+        np.add.at(weight, found.state[:n], found.share[:n] * found.weight[:n].sum(1))
         played = state.means[0][state.counts[0] > 0]
-        regret = (played.max() - played.min() + self.sigma) * desk.split.regret
-        information = desk.split.information
+        regret = (played.max() - played.min() + self.sigma) * moments.regret
+        on_top = np.where(allowed[0], moments.mass, 0.0)
         return Details(
-            arms={"on top": desk.split.mass, "regret": regret, "information": information},
-            states={**states, "weight": posterior / posterior.sum()},
+            arms={"on top": on_top, "regret": regret, "information": moments.information},
+            states={**states, "weight": weight / weight.sum()},
         )
-
-    def _weights(self, state: State, desk: Desk | None = None) -> FloatArray:
-        """Return the chances of the arms; ``desk`` then holds what led to the last user's."""
-        assert isinstance(state, BoundedState)
-        chances = np.empty(state.counts.shape)
-        desk = desk or make_desk(self.n_arms, self._n_items)
-        mix_users(state.counts, state.sums, self._tracker(state), self.sigma, desk, chances)
-        return chances
 
 
 @kernel
-def mix_users(
+def mixtures(
     counts: IntArray,
     sums: FloatArray,
-    tracker: Tracker,
+    allowed: BoolArray,
+    log_shares: FloatArray,
     sigma: float,
-    desk: Desk,
-    out: FloatArray,
-) -> None:
-    """Write every user's chances."""
-    scale = 2.0 * sigma * sigma
-    first = tracker.items.first
+    inference: Inference,
+) -> FloatArray:
+    """Return every user's chances: the best position at first, then the best mixture."""
+    odds = np.empty(counts.shape)
+    tables, moments = inference.losses.tables, inference.moments
     for u in range(len(counts)):
-        plays = counts[u].sum()
-        row = u if len(first) > 1 else 0
-        if plays == 0:
-            open_game(tracker.tables, row, desk.working, out[u])
-            continue
-        slot, least = project_near(counts, sums, u, tracker, desk.room, scale * DROP)
-        low, unit = units(desk.room, sigma)
-        n_items, noise, now = first[row, -1], (sigma / unit) ** 2, plays + 1.0
-        case = Case(tracker, row, slot, n_items, least, scale, low, unit, noise, now)
-        split_by_top(case, desk)
-        mix_two_arms(desk.split.regret, desk.split.information, out[u])
+        some = allowed[u if len(allowed) > 1 else 0]
+        if counts[u].sum() == 0:
+            row = u if len(tables.kind) > 1 else 0
+            best_positions(tables, row, log_shares, some, inference.line, odds[u])
+        else:
+            infer(counts, sums, u, some, sigma, inference)
+            mix_two_arms(moments.regret, moments.information, some, odds[u])
+    return odds
 
 
 @lean
-def project_near(
-    counts: IntArray, sums: FloatArray, u: int, tracker: Tracker, r: Room, reach: float
-) -> tuple[int, float]:
-    """Project all items within ``reach`` of the least loss; return the bounds' row, and the least.
-
-    Bounds are then exact where ``r.projected``.
-    """
-    row, slot = read_user(counts, sums, u, tracker, r)
-    n_items, b = tracker.items.first[row, counts.shape[1]], tracker.bounds
-    least = project_item(lowest(slot, 0, n_items, b), row, slot, tracker, r)
-    for i in range(n_items):
-        if b.bound[slot, i] <= least + reach:
-            least = min(least, project_item(i, row, slot, tracker, r))
-    return slot, least
+def infer(
+    counts: IntArray, sums: FloatArray, u: int, allowed: BoolArray, sigma: float,
+    inference: Inference,
+) -> int:  # fmt: skip
+    """Write regret and information of one user's arms; return how many hypotheses there are."""
+    scale = 2.0 * sigma * sigma
+    row, n, least = find_hypotheses(counts, sums, u, allowed, inference, scale * DROP)
+    low, unit = units(inference.losses.memory, sigma)
+    now = counts[u].sum() + 1.0
+    noise = (sigma / unit) ** 2
+    split_by_top(Round(row, n, least, scale, low, unit, noise, now), allowed, inference)
+    return n
 
 
 @lean
-def units(r: Room, sigma: float) -> tuple[float, float]:
+def units(r: Memory, sigma: float) -> tuple[float, float]:
     """Return the lowest average, and the range of the averages plus sigma."""
     low, high = np.inf, -np.inf
     for a in range(r.mean.shape[0]):
@@ -146,69 +158,3 @@ def units(r: Room, sigma: float) -> tuple[float, float]:
             low = min(low, r.mean[a])
             high = max(high, r.mean[a])
     return low, high - low + sigma
-
-
-@lean
-def dominated(a: int, regret: FloatArray, information: FloatArray) -> bool:
-    """Tell whether another arm has no more regret and no less information; of equals, the first."""
-    for b in range(regret.shape[0]):
-        as_good = regret[b] <= regret[a] and information[b] >= information[a]
-        if as_good and (b < a or regret[b] < regret[a] or information[b] > information[a]):
-            return True
-    return False
-
-
-@lean
-def mix_two_arms(regret: FloatArray, information: FloatArray, out: FloatArray) -> None:
-    """Write the chances of the arms under the mixture of the least information ratio.
-
-    An arm without regret is played at once. From arm b to arm a the ratio is convex in the share p
-    of a, least at p = Delta_b / (Delta_a - Delta_b) - 2 I_b / (I_a - I_b), cut to [0, 1].
-    """
-    k = regret.shape[0]
-    first = 0
-    for a in range(k):
-        out[a] = 0.0
-        better = regret[a] == regret[first] and information[a] > information[first]
-        if regret[a] < regret[first] or better:
-            first = a
-    if regret[first] <= 0.0:
-        share_alike(first, 1.0, regret, information, out)
-        return
-    for a in range(k):
-        out[a] = 0.0 if dominated(a, regret, information) else 1.0
-    upper = lower = first
-    part = 1.0
-    least = np.inf
-    for b in range(k):
-        for a in range(k):
-            if out[a] > 0.0 and out[b] > 0.0 and regret[a] > regret[b]:
-                steps = regret[a] - regret[b], information[a] - information[b]
-                p = regret[b] / steps[0] - 2.0 * information[b] / steps[1]
-                p = min(max(p, 0.0), 1.0)
-                ratio = (regret[b] + p * steps[0]) ** 2 / (information[b] + p * steps[1])
-                if ratio < least:
-                    upper, lower, part, least = a, b, p, ratio
-    out[:] = 0.0
-    share_alike(upper, part, regret, information, out)
-    share_alike(lower, 1.0 - part, regret, information, out)
-
-
-@lean
-def share_alike(
-    arm: int, chance: float, regret: FloatArray, information: FloatArray, out: FloatArray
-) -> None:
-    """Share ``chance`` between the arms that are like ``arm`` but for rounding."""
-    k = regret.shape[0]
-    scale = spread = 0.0
-    for a in range(k):
-        scale = max(scale, ALIKE * regret[a])
-        spread = max(spread, ALIKE * information[a])
-    alike = 0
-    for a in range(k):
-        near = abs(regret[a] - regret[arm]) <= scale
-        alike += near and abs(information[a] - information[arm]) <= spread
-    for a in range(k):
-        near = abs(regret[a] - regret[arm]) <= scale
-        if near and abs(information[a] - information[arm]) <= spread:
-            out[a] += chance / alike

@@ -1,27 +1,32 @@
 """LobIMED: play the arm whose evidence against it, plus the log of its plays, is least."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray
+from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits._jit import kernel
-from lobandits.policies.base import Details
-from lobandits.policies.bounded import (
-    BoundedPolicy,
-    BoundedState,
-    Room,
-    Tracker,
+from lobandits.policies.explanation import Details
+from lobandits.policies.losses import (
+    Items,
+    Losses,
+    LossState,
+    arm_losses,
+    fit_of_states,
     losses_on_top,
-    make_room,
+    make_items,
+    new_state,
+    open_losses,
 )
-from lobandits.policies.state import State
+from lobandits.policies.order_policy import OrderPolicy
+from lobandits.policies.shares import checked_shares
 
 TIE = 1e-9  # indices this close, relative to the losses behind them, are equal but for rounding
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class LobIMED(BoundedPolicy):
+@dataclass(frozen=True)
+class LobIMED(OrderPolicy[LossState]):
     r"""Play argmin over the arms on top of some state of :math:`D_a + \log N_a`.
 
     .. math:: D_a = (L(a) - \min_b L(b)) / (2 \sigma^2)
@@ -35,6 +40,8 @@ class LobIMED(BoundedPolicy):
         Orders of the states: shared by all users, or one set per user.
     sigma
         Standard deviation of rewards, the paper's c.
+    shares
+        The prior p(s) of the states, by default uniform.
 
     Examples
     --------
@@ -47,48 +54,62 @@ class LobIMED(BoundedPolicy):
     """
 
     name = "lobimed"
+    style = ("#999933", "dashed", "X")
+    state_type = LossState
+    shares: FloatArray | None = field(default=None, repr=False)
 
-    def details(self, state: State) -> Details:
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._set(shares=checked_shares(self.shares, self.orders.n_states))
+
+    @cached_property
+    def _loss_items(self) -> Items:
+        return make_items(self.orders, -2 * self.sigma**2 * self._log_shares)
+
+    def _losses(self, state: LossState) -> Losses:
+        return open_losses(self.orders, self._loss_items, self._keys, state)
+
+    def odds(self, state: LossState, allowed: BoolArray) -> FloatArray:
+        """Return 1 for the arms of the least index, 0 for the others."""
+        args = state.counts, state.sums, allowed
+        return least_indices(*args, self._losses(state), self.sigma**2, TIE)
+
+    def new_state(self, n_users: int) -> LossState:
+        """Return an empty state."""
+        return new_state(LossState, n_users, self.n_arms, self._loss_items)
+
+    def details(self, state: LossState, allowed: BoolArray) -> Details:
         """Return the loss, D and index of each arm, and the log-likelihood of each state."""
-        losses = self._losses(state)
-        loss = losses.min(axis=0)
+        args = state.counts, state.sums, allowed
+        loss = arm_losses(*args, self._losses(state), self.sigma**2)[0]
         divergence = (loss - loss.min()) / (2 * self.sigma**2)
         logs = np.log(state.counts[0], out=np.full(self.n_arms, -1.0), where=state.counts[0] > 0)
         return Details(
             arms={"loss": loss, "D": divergence, "index": divergence + logs},
-            states=self._fit_of_states(losses),
+            states=fit_of_states(self.orders, state, self.sigma),
         )
-
-    def _weights(self, state: State) -> FloatArray:
-        """Return 1 for the arms of the least index, 0 for the others."""
-        assert isinstance(state, BoundedState)
-        weights = np.empty(state.counts.shape)
-        room = make_room(self.n_arms, self._n_items)
-        tracker = self._tracker(state)
-        least_indices(state.counts, state.sums, tracker, room, self.sigma**2, TIE, weights)
-        return weights
 
 
 @kernel
 def least_indices(
     counts: IntArray,
     sums: FloatArray,
-    tracker: Tracker,
-    room: Room,
+    allowed: BoolArray,
+    losses: Losses,
     variance: float,
     tie: float,
-    out: FloatArray,
-) -> None:
-    """Write 1 where an arm has the least index, else 0.
+) -> FloatArray:
+    """Return 1 where an arm has its user's least index, else 0.
 
     The arm of least loss has an index of at most log max N, and no index is below D - 1: arms
     whose D exceeds log max N + 1 need no projection.
     """
+    odds = np.empty(counts.shape)
     for u in range(len(counts)):
         most = max(1, counts[u].max())
         reach = 2.0 * variance * (np.log(most) + 1.0 + tie)
-        index = out[u]
-        least = losses_on_top(counts, sums, u, tracker, reach, variance, room, index)
+        index, some = odds[u], allowed[u if len(allowed) > 1 else 0]
+        least = losses_on_top(counts, sums, u, some, losses, reach, variance, index)
         best = np.inf
         for a in range(len(index)):
             if index[a] < np.inf:
@@ -98,3 +119,4 @@ def least_indices(
         best += tie * (1.0 + least / (2.0 * variance))
         for a in range(len(index)):
             index[a] = 1.0 if index[a] <= best else 0.0
+    return odds

@@ -2,29 +2,36 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import FloatArray, IntArray, whole
+from lobandits._checks import BoolArray, FloatArray, IntArray, whole
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
-from lobandits.policies.base import Details
-from lobandits.policies.bounded import (
-    BoundedPolicy,
-    BoundedState,
-    Room,
-    Tracker,
+from lobandits.policies.allowed import all_allowed
+from lobandits.policies.choices import CUT
+from lobandits.policies.explanation import Details
+from lobandits.policies.losses import (
+    Items,
+    Losses,
+    LossState,
+    arm_losses,
+    fit_of_states,
     losses_on_top,
-    make_room,
+    make_items,
+    new_state,
+    open_losses,
 )
-from lobandits.policies.families import CUT
-from lobandits.policies.state import State, array
+from lobandits.policies.order_policy import OrderPolicy
+from lobandits.policies.shares import checked_shares
+from lobandits.policies.state import array
 
 
 @dataclass(eq=False, repr=False)
-class LobTSState(BoundedState):
-    """Rewards, bounds, and the weights since the last projection.
+class LobTSState(LossState):
+    """Rewards, bounds, and the likelihoods since the last projection for all arms.
 
     Attributes
     ----------
@@ -39,16 +46,17 @@ class LobTSState(BoundedState):
     projected: IntArray = field(metadata=array("memory", empty=-1))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class LobTS(BoundedPolicy):
+@dataclass(frozen=True)
+class LobTS(OrderPolicy[LobTSState]):
     r"""Sample an arm by the likelihood of the best means that have it on top (Algorithm 2).
 
     .. math:: p(a) \propto \exp(-L(a) / (2 \sigma^2)), \quad
         L(a) = \min_{s : a \in \mathrm{Max}(s)} \min_{\mu \in H_s \cap M_a}
-        \sum_b N_b (\mu_b - \hat\mu_b)^2
+        \sum_b N_b (\mu_b - \hat\mu_b)^2 - 2 \sigma^2 \log p(s)
 
     An arm on top of no state has probability 0, and so has one below 1e-12 of the best. Orders
-    whose loss provably cannot matter are not projected.
+    whose loss provably cannot matter are not projected. Where only some arms are allowed, Max(s)
+    is among these, and M_a puts a above these alone.
 
     Parameters
     ----------
@@ -57,7 +65,10 @@ class LobTS(BoundedPolicy):
     sigma
         Standard deviation of rewards, the paper's c.
     project_every
-        Plays between two projections (T_proj); in between the last probabilities are used.
+        Plays between two projections (T_proj); in between the last probabilities are used. A
+        choice among some arms is always projected anew.
+    shares
+        The prior p(s) of the states, by default uniform.
 
     Examples
     --------
@@ -70,22 +81,52 @@ class LobTS(BoundedPolicy):
     """
 
     name = "lobts"
+    label = "lobTS"
+    style = ("#d55e00", "solid", "o")
     state_type = LobTSState
     project_every: int = 1
+    shares: FloatArray | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._fix(project_every=whole("project_every", self.project_every, most=2**62))
+        self._set(
+            project_every=whole("project_every", self.project_every, most=2**62),
+            shares=checked_shares(self.shares, self.orders.n_states),
+        )
+
+    @cached_property
+    def _loss_items(self) -> Items:
+        return make_items(self.orders, -2 * self.sigma**2 * self._log_shares)
+
+    def _losses(self, state: LobTSState) -> Losses:
+        return open_losses(self.orders, self._loss_items, self._keys, state)
+
+    def odds(self, state: LobTSState, allowed: BoolArray) -> FloatArray:
+        """Return the likelihood of each arm on top, relative to the best."""
+        return likelihoods(
+            state.counts,
+            state.sums,
+            allowed,
+            self._losses(state),
+            self.sigma**2,
+            CUT,
+            self.project_every,
+            state.projected,
+            state.weights,
+        )
+
+    def new_state(self, n_users: int) -> LobTSState:
+        """Return an empty state."""
+        return new_state(LobTSState, n_users, self.n_arms, self._loss_items)
 
     @property
     def counts_suffice(self) -> bool:
         """Whether every round projects."""
         return self.project_every == 1
 
-    def restore(self, data: Mapping[str, ArrayLike]) -> State:
+    def restore(self, data: Mapping[str, ArrayLike]) -> LobTSState:
         """Return the state whose `to_dict` is ``data``, after checking every array."""
         state = super().restore(data)
-        assert isinstance(state, LobTSState)
         state.projected[state.known != self._keys] = -1
         state.weights[state.projected < 0] = 0.0
         largest = state.weights.max(axis=1)[state.projected >= 0]
@@ -97,53 +138,49 @@ class LobTS(BoundedPolicy):
             raise LobInputError("projected must lie between -1 and the plays recorded")
         return state
 
-    def details(self, state: State) -> Details:
+    def details(self, state: LobTSState, allowed: BoolArray) -> Details:
         """Return the loss of each arm on top, and the log-likelihood of each state."""
-        losses = self._losses(state)
+        args = state.counts, state.sums, allowed
+        loss = arm_losses(*args, self._losses(state), self.sigma**2)[0]
         return Details(
-            arms={"loss": losses.min(axis=0), "weight": self._weights(state)[0]},
-            states=self._fit_of_states(losses),
+            arms={"loss": loss, "weight": self.odds(state, allowed)[0]},
+            states=fit_of_states(self.orders, state, self.sigma),
         )
-
-    def _weights(self, state: State) -> FloatArray:
-        """Return the likelihood of each arm on top, relative to the best."""
-        assert isinstance(state, LobTSState)
-        project_users(
-            state.counts,
-            state.sums,
-            state.weights,
-            state.projected,
-            self._tracker(state),
-            make_room(self.n_arms, self._n_items),
-            self.project_every,
-            self.sigma**2,
-            CUT,
-        )
-        return state.weights
 
 
 @kernel
-def project_users(
+def likelihoods(
     counts: IntArray,
     sums: FloatArray,
-    weights: FloatArray,
-    projected: IntArray,
-    tracker: Tracker,
-    room: Room,
-    project_every: int,
+    allowed: BoolArray,
+    losses: Losses,
     variance: float,
     cut: float,
-) -> None:
-    """Bring up to date the weights of the users whose last projection is too long ago."""
+    project_every: int,
+    projected: IntArray,
+    weights: FloatArray,
+) -> FloatArray:
+    """Return exp(-(L(a) - min L) / (2 sigma^2)) of every user's arms, 0 if below ``cut``.
+
+    Of users who may play all arms, ``weights`` keeps them for ``project_every`` plays.
+    """
     reach = -2.0 * variance * np.log(cut)
+    odds = np.empty(counts.shape)
     for u in range(len(counts)):
-        plays = counts[u].sum()
-        current = tracker.known[u] == tracker.keys[u if len(tracker.keys) > 1 else 0]
-        if current and projected[u] >= 0 and plays - projected[u] < project_every:
-            continue
-        projected[u] = plays
-        out = weights[u]
-        least = losses_on_top(counts, sums, u, tracker, reach, variance, room, out)
+        some = allowed[u if len(allowed) > 1 else 0]
+        everything = all_allowed(some)
+        if everything:
+            plays = counts[u].sum()
+            current = losses.known[u] == losses.keys[u if len(losses.keys) > 1 else 0]
+            if current and projected[u] >= 0 and plays - projected[u] < project_every:
+                odds[u] = weights[u]
+                continue
+            projected[u] = plays
+        out = odds[u]
+        least = losses_on_top(counts, sums, u, some, losses, reach, variance, out)
         for a in range(len(out)):
             gap = out[a] - least
             out[a] = np.exp(-gap / (2.0 * variance)) if gap <= reach else 0.0
+        if everything:
+            weights[u] = out
+    return odds

@@ -8,18 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lobandits._checks import FloatArray, IntArray, positive, read_only, whole
+from lobandits._checks import BoolArray, FloatArray, IntArray, positive, read_only, whole
 from lobandits._jit import kernel, lean
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
-from lobandits.policies.base import Details
-from lobandits.policies.families import OneKernelPolicy, OrderPolicy, pick, spread
-from lobandits.policies.state import State, array
+from lobandits.policies.allowed import all_allowed
+from lobandits.policies.explanation import Details
+from lobandits.policies.order_policy import OrderPolicy
+from lobandits.policies.state import State, array, empty_state
 
 Bits = NDArray[np.uint64]
 
 
-class FeasibilityTables(NamedTuple):
+class StateSets(NamedTuple):
     """Orders as sets of states, 64 to a word; u = 1 where all users share them."""
 
     above: Bits  # (u, k, k, words): the states in which arm a stands above arm b
@@ -27,28 +28,37 @@ class FeasibilityTables(NamedTuple):
     all: Bits  # (words,): all states
 
 
+class LastRefresh(NamedTuple):
+    """What `LobUCBState` keeps of it, as the kernel reads and writes it."""
+
+    infeasible: IntArray
+    feasible: Bits
+    refreshed: IntArray
+    known: IntArray
+
+
 @dataclass(eq=False, repr=False)
 class LobUCBState(State):
-    """Rewards, and the active arms since the last refresh.
+    """Rewards, and the feasible states since the last refresh.
 
     Attributes
     ----------
     infeasible : int64 (n_users,)
         How many refreshes found no feasible state: the orders do not fit this user.
-    active : uint8 (n_users, n_arms)
-        1 for the arms in A_t.
+    feasible : uint64 (n_users, words)
+        S_t at the last refresh as bits, 64 states to a word; none if no state was feasible.
     refreshed, known : int64 (n_users,)
         Plays at the last refresh, -1 before the first; a hash of its orders and sigma.
     """
 
     infeasible: IntArray = field(metadata=array("sum"))
-    active: NDArray[np.uint8] = field(metadata=array("memory", "arms", dtype=np.uint8))
+    feasible: Bits = field(metadata=array("memory", "words", dtype=np.uint64))
     refreshed: IntArray = field(metadata=array("memory", empty=-1))
     known: IntArray = field(metadata=array("memory"))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class LobUCB(OneKernelPolicy, OrderPolicy):
+@dataclass(frozen=True)
+class LobUCB(OrderPolicy[LobUCBState]):
     r"""Play argmax of :math:`U_a = \hat\mu_a + B_a` over the arms in :math:`A_t` (Algorithm 1).
 
     .. math:: B_a = \sigma \sqrt{4 \log t / N_a}, \quad A_t = \cup_{s \in S_t} \mathrm{Max}(s),
@@ -56,14 +66,15 @@ class LobUCB(OneKernelPolicy, OrderPolicy):
 
     A state is feasible unless it puts some arm a above some b, directly or not, with
     :math:`L_b > U_a`. If none is feasible, the arms on top of any state are active, and the
-    user's state counts it: the orders do not fit.
+    user's state counts it: the orders do not fit. Where only some arms are allowed, Max(s) is among
+    these; which states are feasible depends on the rewards of all arms.
 
     Parameters
     ----------
     orders, sigma
         As in `LobTS`.
     refresh_every
-        Plays between two refreshes of the active arms.
+        Plays between two refreshes of the feasible states.
     radius
         The 4 under the root.
 
@@ -78,80 +89,79 @@ class LobUCB(OneKernelPolicy, OrderPolicy):
     """
 
     name = "lobucb"
+    label = "lobUCB"
+    style = ("#e69f00", "dashed", "D")
     state_type = LobUCBState
     refresh_every: int = 1
     radius: float = 4.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._fix(
+        self._set(
             refresh_every=whole("refresh_every", self.refresh_every, most=2**62),
             radius=positive("radius", self.radius),
         )
 
     @property
     def counts_suffice(self) -> bool:
-        """Whether every round refreshes the active arms."""
+        """Whether every round refreshes the feasible states."""
         return self.refresh_every == 1
 
-    def restore(self, data: Mapping[str, ArrayLike]) -> State:
+    def new_state(self, n_users: int) -> LobUCBState:
+        """Return an empty state."""
+        return empty_state(LobUCBState, n_users, arms=self.n_arms, words=len(self._sets.all))
+
+    def restore(self, data: Mapping[str, ArrayLike]) -> LobUCBState:
         """Return the state whose `to_dict` is ``data``, after checking every array."""
         state = super().restore(data)
-        assert isinstance(state, LobUCBState)
         state.refreshed[state.known != self._keys] = -1
-        active = (state.active != 0) & (state.refreshed >= 0)[:, None]
-        tops = np.atleast_2d(self.orders.tops)
-        if (active & ~tops).any() or not active[state.refreshed >= 0].any(axis=1).all():
-            raise LobInputError("active must name arms on top of some state, at least one")
+        if (state.feasible & ~self._sets.all).any():
+            raise LobInputError(f"feasible must be sets of the {self.orders.n_states} states")
         if ((state.refreshed < -1) | (state.refreshed > state.plays)).any():
             raise LobInputError("refreshed must lie between -1 and the plays recorded")
         return state
 
     @cached_property
-    def _sets(self) -> FeasibilityTables:
+    def _sets(self) -> StateSets:
         maximal = self.orders.tables.maximal
         if isinstance(self.orders, UserOrders):  # some users at a time: closures are large
             parts = [slice(u, u + 1024) for u in range(0, len(maximal), 1024)]
             above = np.concatenate([_packed_closures(self.orders.take(part)) for part in parts])
         else:
             above = _packed_closures(self.orders)
-        return FeasibilityTables(
+        return StateSets(
             above=read_only(above),
             top=_pack(maximal.transpose(0, 2, 1)),
             all=_pack(np.ones(maximal.shape[1], np.bool_)),
         )
 
-    def details(self, state: State) -> Details:
+    @property
+    def _width(self) -> float:
+        return self.radius * self.sigma**2
+
+    def odds(self, state: LobUCBState, allowed: BoolArray) -> FloatArray:
+        """Return 1 for the active arms of the largest upper bound, 0 for the others."""
+        last = LastRefresh(state.infeasible, state.feasible, state.refreshed, state.known)
+        pace, width = self.refresh_every, self._width
+        return largest_upper_bounds(
+            state.counts, state.sums, last, allowed, self._sets, self._keys, pace, width
+        )
+
+    def details(self, state: LobUCBState, allowed: BoolArray) -> Details:
         """Return the bounds and the active arms, and which states are feasible."""
-        self.propensities(state)
-        assert isinstance(state, LobUCBState)
+        self.odds(state, allowed)
         low, up = np.empty(self.n_arms), np.empty(self.n_arms)
-        bounds(state.counts[0], state.sums[0], self.radius * self.sigma**2, low, up)
+        bounds(state.counts[0], state.sums[0], self._width, low, up)
+        active = np.empty(self.n_arms, np.bool_)
+        mark_active(state.feasible[0], allowed[0], self._sets, 0, active)
         precedes = self.orders.precedes.reshape(-1, self.n_arms, self.n_arms)
         broken = (precedes & (low > up[:, None])).any(axis=(1, 2))
         never = int(state.infeasible[0])
         notes = [f"refreshes without a feasible state: {never}; the orders do not fit this user"]
         return Details(
-            arms={"lower": low, "upper": up, "active": state.active[0].astype(np.bool_)},
+            arms={"lower": low, "upper": up, "active": active},
             states={"feasible": np.logical_not(broken)},
             notes=notes if never else [],
-        )
-
-    def _play(self, state: State, noise: FloatArray, odds: FloatArray) -> IntArray:
-        assert isinstance(state, LobUCBState)
-        return play(
-            state.counts,
-            state.sums,
-            state.infeasible,
-            state.active,
-            state.refreshed,
-            state.known,
-            self._keys,
-            self._sets,
-            self.refresh_every,
-            self.radius * self.sigma**2,
-            noise,
-            odds,
         )
 
 
@@ -189,15 +199,10 @@ def bounds(
 
 
 @lean
-def find_active(
-    low: FloatArray,
-    up: FloatArray,
-    sets: FeasibilityTables,
-    row: int,
-    feasible: Bits,
-    active: NDArray[np.uint8],
+def find_feasible(
+    low: FloatArray, up: FloatArray, sets: StateSets, row: int, feasible: Bits
 ) -> bool:
-    """Mark the arms on top of a feasible state; tell whether there is such a state.
+    """Write the set of feasible states; tell whether there is any.
 
     Each pair with L_b > U_a rules out the states that put a above b. Cost O(k^2), as 64 states go
     to a step.
@@ -217,49 +222,68 @@ def find_active(
     some = False
     for i in range(words):
         some |= feasible[i] != 0
-    for a in range(k):
-        active[a] = 0
-        for i in range(words):
-            if sets.top[row, a, i] & (feasible[i] if some else sets.all[i]):
-                active[a] = 1
     return some
 
 
+@lean
+def mark_active(
+    feasible: Bits, allowed: BoolArray, sets: StateSets, row: int, out: BoolArray
+) -> None:
+    """Mark the allowed arms on top of a feasible state, of any state if none is feasible.
+
+    An arm is on top where no allowed arm is above it. O(k), or O(k^2) if some are not allowed.
+    """
+    k, words = sets.top.shape[1:]
+    everything = all_allowed(allowed)
+    some = False
+    for i in range(words):
+        some |= feasible[i] != 0
+    for a in range(k):
+        out[a] = False
+        for i in range(words):
+            states = feasible[i] if some else sets.all[i]
+            if everything:
+                states &= sets.top[row, a, i]
+            else:
+                for b in range(k):
+                    if allowed[b]:
+                        states &= ~sets.above[row, b, a, i]
+            out[a] |= allowed[a] and states != 0
+
+
 @kernel
-def play(
+def largest_upper_bounds(
     counts: IntArray,
     sums: FloatArray,
-    infeasible: IntArray,
-    active: NDArray[np.uint8],
-    refreshed: IntArray,
-    known: IntArray,
+    last: LastRefresh,
+    allowed: BoolArray,
+    sets: StateSets,
     keys: IntArray,
-    sets: FeasibilityTables,
     refresh_every: int,
     width: float,
-    noise: FloatArray,
-    odds: FloatArray,
-) -> IntArray:
-    """Refresh where due; return each user's arm or, without noise, write the odds of all arms."""
+) -> FloatArray:
+    """Return 1 where an active arm has its user's largest upper bound, else 0; refresh where due.
+
+    Cost O(n k^2), as 64 states go to a step.
+    """
     n, k = counts.shape
-    chosen = np.empty(len(noise), np.int64)
-    low, up = np.empty(k), np.empty(k)
-    feasible = np.empty(len(sets.all), np.uint64)
+    odds = np.empty((n, k))
+    low, active = np.empty(k), np.empty(k, np.bool_)
     for u in range(n):
-        plays = bounds(counts[u], sums[u], width, low, up)
+        up = odds[u]
         row = u if len(keys) > 1 else 0
-        if known[u] != keys[row] or refreshed[u] < 0 or plays - refreshed[u] >= refresh_every:
-            if not find_active(low, up, sets, row, feasible, active[u]):
-                infeasible[u] += 1
-            refreshed[u] = plays
-            known[u] = keys[row]
+        plays = bounds(counts[u], sums[u], width, low, up)
+        before = last.refreshed[u] if last.known[u] == keys[row] else -1
+        if before < 0 or plays - before >= refresh_every:
+            if not find_feasible(low, up, sets, row, last.feasible[u]):
+                last.infeasible[u] += 1
+            last.refreshed[u] = plays
+            last.known[u] = keys[row]
+        mark_active(last.feasible[u], allowed[u if len(allowed) > 1 else 0], sets, row, active)
         best = -np.inf
         for a in range(k):
-            if not active[u, a]:
-                up[a] = -np.inf
-            best = max(best, up[a])
-        if len(noise):
-            chosen[u], _ = pick(up, best, noise[u])
-        else:
-            spread(up, best, 1.0, odds[u])
-    return chosen
+            if active[a]:
+                best = max(best, up[a])
+        for a in range(k):
+            up[a] = 1.0 if active[a] and up[a] == best else 0.0
+    return odds

@@ -6,20 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, finite_array, read_only
+from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
 from lobandits._jit import kernel
-from lobandits.errors import LobInputError
-from lobandits.policies.base import Details
-from lobandits.policies.families import (
-    CUT,
-    MeansPolicy,
-    OneKernelPolicy,
-    draw_top,
-    exponentiate,
-    pick,
-    spread,
-    spread_tops,
-)
+from lobandits.policies.allowed import all_allowed
+from lobandits.policies.choices import CUT, draw_weighted, exponentiate, pick, spread
+from lobandits.policies.explanation import Details
+from lobandits.policies.means_policy import MeansPolicy, mark_best
+from lobandits.policies.shares import checked_shares, log_shares
 from lobandits.policies.state import State
 
 
@@ -33,12 +26,13 @@ class StateTables(NamedTuple):
     centres: FloatArray  # c_a, (u, k)
     slope: FloatArray  # (mu - c) / sigma^2, (u, k, m): states last, for SIMD
     curve: FloatArray  # (mu - c)^2 / (2 sigma^2), (u, k, m)
-    log_prior: FloatArray  # (m,)
+    log_shares: FloatArray  # (m,)
+    means: FloatArray  # (u, m, k)
     best: BoolArray  # arms of the best mean, (u, m, k)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class MTS(OneKernelPolicy, MeansPolicy):
+@dataclass(frozen=True)
+class MTS(MeansPolicy[State]):
     r"""Sample a state from its posterior and play the state's best arm.
 
     .. math:: P(s) \propto p(s) \exp(-\sum_t (r_t - \mu_{s, a_t})^2 / (2 \sigma^2))
@@ -52,7 +46,7 @@ class MTS(OneKernelPolicy, MeansPolicy):
         (n_users, n_states, n_arms).
     sigma
         Standard deviation of rewards.
-    prior
+    shares
         The prior p(s), by default uniform.
     best_arms_first
         Play every arm that is the best of some state once before sampling.
@@ -69,51 +63,56 @@ class MTS(OneKernelPolicy, MeansPolicy):
     """
 
     name = "mts"
-    prior: FloatArray | None = None
+    label = "mTS"
+    style = ("#0072b2", "solid", "^")
+    shares: FloatArray | None = None
     best_arms_first: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.prior is not None:
-            prior = finite_array("prior", self.prior, ndim=1)
-            if prior.shape != (self.n_states,) or (prior < 0).any() or not prior.sum() > 0:
-                raise LobInputError(
-                    f"prior must be {self.n_states} probabilities, one per state, got {self.prior}"
-                )
-            self._fix(prior=read_only(prior / prior.sum()))
-        self._fix(best_arms_first=bool(self.best_arms_first))
+        self._set(
+            shares=checked_shares(self.shares, self.n_states),
+            best_arms_first=bool(self.best_arms_first),
+        )
 
     @cached_property
     def _states(self) -> StateTables:
         means = self._tables
         centres = (means.max(axis=1) + means.min(axis=1)) / 2
         offsets = (means - centres[:, None, :]).transpose(0, 2, 1) / self.sigma
-        prior = np.ones(self.n_states) if self.prior is None else self.prior
-        with np.errstate(divide="ignore"):
-            log_prior = np.log(prior)
         return StateTables(
             centres=read_only(centres),
             slope=read_only(offsets / self.sigma),
             curve=read_only(offsets**2 / 2),
-            log_prior=read_only(log_prior),
+            log_shares=log_shares(self.shares, self.n_states),
+            means=means,
             best=self._best,
         )
 
-    def _play(self, state: State, noise: FloatArray, odds: FloatArray) -> IntArray:
+    def odds(self, state: State, allowed: BoolArray) -> FloatArray:
+        """Return the chance that the state drawn has each arm as its best allowed one."""
         first = self.best_arms_first
-        return play(state.counts, state.sums, self._states, CUT, first, noise, odds)
+        return best_arm_odds(state.counts, state.sums, allowed, self._states, CUT, first)
 
-    def details(self, state: State) -> Details:
+    def decide(self, state: State, noise: FloatArray, allowed: BoolArray) -> IntArray:
+        """Return the best allowed arm of one state drawn, without the odds of all."""
+        first = self.best_arms_first
+        return sample(state.counts, state.sums, allowed, self._states, CUT, first, noise)
+
+    def state_posterior(self, state: State) -> FloatArray:
+        """Return P(s), (n_users, n_states)."""
+        return posteriors(state.counts, state.sums, self._states, CUT)
+
+    def details(self, state: State, allowed: BoolArray) -> Details:
         """Return each state's log-likelihood, relative to the best, and posterior."""
         logs = np.empty(self.n_states)
         log_posterior(state.counts[0], state.sums[0], self._states, 0, logs)
         with np.errstate(invalid="ignore"):
-            likelihood = logs - self._states.log_prior
-        total = exponentiate(logs, CUT)
+            likelihood = logs - self._states.log_shares
         columns = {
-            "best arm": self._best_names(),
+            "best arm": self._best_names(allowed),
             "log-likelihood": likelihood - np.nanmax(likelihood),
-            "posterior": logs / total,
+            "posterior": self.state_posterior(state)[0],
         }
         return Details(states=columns)
 
@@ -123,7 +122,7 @@ def log_posterior(
     counts: IntArray, sums: FloatArray, states: StateTables, row: int, out: FloatArray
 ) -> None:
     """Write log P(s), up to a constant, from one user's counts and sums. Cost O(m k)."""
-    out[:] = states.log_prior
+    out[:] = states.log_shares
     for a in range(len(counts)):
         n = counts[a]
         if n > 0:
@@ -131,6 +130,28 @@ def log_posterior(
             slope, curve = states.slope[row, a], states.curve[row, a]
             for s in range(len(out)):
                 out[s] += excess * slope[s] - n * curve[s]
+
+
+@kernel
+def posteriors(counts: IntArray, sums: FloatArray, states: StateTables, cut: float) -> FloatArray:
+    """Return P(s) of every user, (n, m)."""
+    out = np.empty((len(counts), len(states.log_shares)))
+    for u in range(len(counts)):
+        log_posterior(counts[u], sums[u], states, u if len(states.centres) > 1 else 0, out[u])
+        out[u] /= exponentiate(out[u], cut)
+    return out
+
+
+@kernel
+def best_among(
+    states: StateTables, row: int, allowed: BoolArray, tops: FloatArray, best: BoolArray
+) -> BoolArray:
+    """Return the best allowed arms of each state, (m, k); ``tops`` and ``best`` are room."""
+    if all_allowed(allowed):
+        best = states.best[row]
+    else:
+        mark_best(states.means[row], allowed, tops, best)
+    return best
 
 
 @kernel
@@ -142,35 +163,55 @@ def mark_untried(counts: IntArray, best: BoolArray, untried: BoolArray) -> bool:
 
 
 @kernel
-def play(
+def sample(
     counts: IntArray,
     sums: FloatArray,
+    allowed: BoolArray,
     states: StateTables,
     cut: float,
     best_arms_first: bool,
     noise: FloatArray,
-    odds: FloatArray,
 ) -> IntArray:
-    """Return the best arm of a state drawn from each user's posterior. Cost O(n m k).
-
-    Without noise, write the odds of all arms.
-    """
-    n, k = counts.shape
-    chosen = np.empty(len(noise), np.int64)
-    weights = np.empty(len(states.log_prior))
+    """Return the best allowed arm of a state drawn from each user's posterior. Cost O(n m k)."""
+    (n, k), m = counts.shape, len(states.log_shares)
+    chosen = np.empty(n, np.int64)
+    weights, tops, room = np.empty(m), np.empty(m), np.empty((m, k), np.bool_)
     untried = np.empty(k, np.bool_)
     for u in range(n):
         row = u if len(states.centres) > 1 else 0
-        if best_arms_first and mark_untried(counts[u], states.best[row], untried):
-            if len(noise):
-                chosen[u], _ = pick(untried, True, noise[u])
-            else:
-                spread(untried, True, 1.0, odds[u])
+        best = best_among(states, row, allowed[u if len(allowed) > 1 else 0], tops, room)
+        if best_arms_first and mark_untried(counts[u], best, untried):
+            chosen[u], _ = pick(untried, True, noise[u])
             continue
         log_posterior(counts[u], sums[u], states, row, weights)
-        total = exponentiate(weights, cut)
-        if len(noise):
-            _, chosen[u] = draw_top(weights, total, states.best[row], noise[u])
-        else:
-            spread_tops(weights, total, states.best[row], odds[u])
+        s, left = draw_weighted(weights, exponentiate(weights, cut), noise[u])
+        chosen[u], _ = pick(best[s], True, left)
     return chosen
+
+
+@kernel
+def best_arm_odds(
+    counts: IntArray,
+    sums: FloatArray,
+    allowed: BoolArray,
+    states: StateTables,
+    cut: float,
+    best_arms_first: bool,
+) -> FloatArray:
+    """Return the odds of `sample` over its noise, (n, k)."""
+    (n, k), m = counts.shape, len(states.log_shares)
+    odds = np.zeros((n, k))
+    weights, tops, room = np.empty(m), np.empty(m), np.empty((m, k), np.bool_)
+    untried = np.empty(k, np.bool_)
+    for u in range(n):
+        row = u if len(states.centres) > 1 else 0
+        best = best_among(states, row, allowed[u if len(allowed) > 1 else 0], tops, room)
+        if best_arms_first and mark_untried(counts[u], best, untried):
+            spread(untried, True, 1.0, odds[u])
+            continue
+        log_posterior(counts[u], sums[u], states, row, weights)
+        exponentiate(weights, cut)
+        for s in range(m):
+            if weights[s] > 0.0:
+                spread(best[s], True, weights[s], odds[u])
+    return odds

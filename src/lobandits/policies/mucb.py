@@ -3,6 +3,8 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,9 +12,21 @@ from numpy.typing import ArrayLike
 from lobandits._checks import BoolArray, FloatArray, IntArray, not_negative, whole
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
-from lobandits.policies.base import Details
-from lobandits.policies.families import MeansPolicy, OneKernelPolicy, draw_top, spread_tops
+from lobandits.policies.allowed import all_allowed
+from lobandits.policies.choices import draw_weighted, pick, spread
+from lobandits.policies.explanation import Details
+from lobandits.policies.means_policy import MeansPolicy, mark_best
 from lobandits.policies.state import State, array, empty_state
+
+
+class BeliefTables(NamedTuple):
+    """What a state's consistency is judged by; u = 1 where all users share the means."""
+
+    means: FloatArray  # (u, m, k)
+    tops: FloatArray  # the best mean of each state, (u, m)
+    best: BoolArray  # the arms that have it, (u, m, k)
+    width: float  # c sigma^2 log T
+    margin: float
 
 
 @dataclass(eq=False, repr=False)
@@ -32,15 +46,16 @@ class MUCBState(State):
     beliefs: IntArray = field(metadata=array("memory", "arms", empty=-1))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class MUCB(OneKernelPolicy, MeansPolicy):
+@dataclass(frozen=True)
+class MUCB(MeansPolicy[MUCBState]):
     r"""Believe in the consistent state with the highest mean and play its best arm.
 
     State s is consistent while :math:`G(s) \le \sigma \sqrt{c\, N(s) \log T} + \epsilon N(s)`,
     where N(s) counts the rewards played under the belief s and G(s) sums by how much they fell
     short of :math:`\mu(a, s)`. If no state is consistent, the one that exceeds its bound least is
     believed; of tied states, the one with the most visits. Remaining ties, between states and
-    between a state's best arms, are broken at random.
+    between a state's best arms, are broken at random. Where only some arms are allowed, the best
+    mean and the best arms of a state are among these.
 
     A reward belongs to the belief under which its arm was chosen last, so late rewards find
     theirs. Rewards of arms that `choose` never chose (or not since a merge) are not used.
@@ -64,6 +79,8 @@ class MUCB(OneKernelPolicy, MeansPolicy):
     """
 
     name = "mucb"
+    label = "mUCB"
+    style = ("#56b4e9", "dashed", "v")
     state_type = MUCBState
     horizon: int
     constant: float = 6.0
@@ -71,15 +88,16 @@ class MUCB(OneKernelPolicy, MeansPolicy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._fix(
+        self._set(
             horizon=whole("horizon", self.horizon),
             constant=not_negative("constant", self.constant),
             margin=not_negative("margin", self.margin),
         )
 
-    @property
-    def _width(self) -> float:
-        return self.constant * self.sigma**2 * math.log(self.horizon)
+    @cached_property
+    def _beliefs(self) -> BeliefTables:
+        width = self.constant * self.sigma**2 * math.log(self.horizon)
+        return BeliefTables(self._tables, self._tops, self._best, width, self.margin)
 
     @property
     def counts_suffice(self) -> bool:
@@ -90,42 +108,36 @@ class MUCB(OneKernelPolicy, MeansPolicy):
         """Return an empty state."""
         return empty_state(MUCBState, n_users, arms=self.n_arms, states=self.n_states)
 
-    def restore(self, data: Mapping[str, ArrayLike]) -> State:
+    def restore(self, data: Mapping[str, ArrayLike]) -> MUCBState:
         """Return the state whose `to_dict` is ``data``, after checking every array."""
         state = super().restore(data)
-        assert isinstance(state, MUCBState)
         if ((state.beliefs < -1) | (state.beliefs >= self.n_states)).any():
             raise LobInputError(f"beliefs must be states from 0 to {self.n_states - 1}, or -1")
         return state
 
-    def _play(self, state: State, noise: FloatArray, odds: FloatArray) -> IntArray:
-        assert isinstance(state, MUCBState)
-        return play(
-            state.gaps,
-            state.visits,
-            state.beliefs,
-            self._tops,
-            self._best,
-            self._width,
-            self.margin,
-            noise,
-            odds,
-        )
+    def odds(self, state: MUCBState, allowed: BoolArray) -> FloatArray:
+        """Return the chance that the believed state has each arm as its best allowed one."""
+        return best_arm_odds(state.gaps, state.visits, allowed, self._beliefs)
 
-    def absorb(self, state: State, users: IntArray, arms: IntArray, rewards: FloatArray) -> None:
+    def decide(self, state: MUCBState, noise: FloatArray, allowed: BoolArray) -> IntArray:
+        """Return a best allowed arm of the believed state, and remember the belief."""
+        return play(state.gaps, state.visits, state.beliefs, allowed, self._beliefs, noise)
+
+    def absorb(
+        self, state: MUCBState, users: IntArray, arms: IntArray, rewards: FloatArray
+    ) -> None:
         """Add rewards to the arms, and to the beliefs that chose them."""
-        assert isinstance(state, MUCBState)
         super().absorb(state, users, arms, rewards)
         add_gaps(state.gaps, state.visits, state.beliefs, self._tables, users, arms, rewards)
 
-    def details(self, state: State) -> Details:
+    def details(self, state: MUCBState, allowed: BoolArray) -> Details:
         """Return each state's gap, visits and bound, and whether it is consistent."""
-        assert isinstance(state, MUCBState)
         visits, gaps = state.visits[0], state.gaps[0]
-        bounds = np.sqrt(self._width * visits) + self.margin * visits
+        bounds = np.sqrt(self._beliefs.width * visits) + self.margin * visits
+        best, tops = self._best_names(allowed), np.where(allowed[0], self._tables[0], -np.inf)
         columns = {
-            "best arm": self._best_names(),
-            "best mean": self._tops[0],
+            "best arm": best,
+            "best mean": tops.max(axis=1),
             "visits": visits,
             "gap": gaps,
             "bound": bounds,
@@ -164,34 +176,63 @@ def mark_believable(
 
 
 @kernel
+def believe(
+    gaps: FloatArray,
+    visits: IntArray,
+    allowed: BoolArray,
+    beliefs: BeliefTables,
+    row: int,
+    tops: FloatArray,
+    best: BoolArray,
+    out: FloatArray,
+) -> BoolArray:
+    """Mark the states that may be believed; return the best allowed arms of all, (m, k)."""
+    if all_allowed(allowed):
+        tops[:] = beliefs.tops[row]
+        best = beliefs.best[row]
+    else:
+        mark_best(beliefs.means[row], allowed, tops, best)
+    mark_believable(gaps, visits, tops, beliefs.width, beliefs.margin, out)
+    return best
+
+
+@kernel
 def play(
     gaps: FloatArray,
     visits: IntArray,
-    beliefs: IntArray,
-    tops: FloatArray,
-    best: BoolArray,
-    width: float,
-    margin: float,
+    last: IntArray,
+    allowed: BoolArray,
+    beliefs: BeliefTables,
     noise: FloatArray,
-    odds: FloatArray,
 ) -> IntArray:
-    """Return a best arm of each user's believed state, and write the state to ``beliefs``.
-
-    Without noise, write the odds of all arms.
-    """
-    n, m = gaps.shape
-    chosen = np.empty(len(noise), np.int64)
-    believable = np.empty(m)
+    """Return a best allowed arm of each user's believed state, and write the state to ``last``."""
+    (n, m), k = gaps.shape, last.shape[1]
+    chosen = np.empty(n, np.int64)
+    believable, tops, room = np.empty(m), np.empty(m), np.empty((m, k), np.bool_)
     for u in range(n):
-        row = u if len(tops) > 1 else 0
-        mark_believable(gaps[u], visits[u], tops[row], width, margin, believable)
-        total = believable.sum()
-        if len(noise):
-            s, chosen[u] = draw_top(believable, total, best[row], noise[u])
-            beliefs[u, chosen[u]] = s
-        else:
-            spread_tops(believable, total, best[row], odds[u])
+        some, row = allowed[u if len(allowed) > 1 else 0], u if len(beliefs.tops) > 1 else 0
+        best = believe(gaps[u], visits[u], some, beliefs, row, tops, room, believable)
+        s, left = draw_weighted(believable, believable.sum(), noise[u])
+        chosen[u], _ = pick(best[s], True, left)
+        last[u, chosen[u]] = s
     return chosen
+
+
+@kernel
+def best_arm_odds(
+    gaps: FloatArray, visits: IntArray, allowed: BoolArray, beliefs: BeliefTables
+) -> FloatArray:
+    """Return the odds of `play` over its noise, (n, k)."""
+    (n, m), k = gaps.shape, beliefs.means.shape[2]
+    odds = np.zeros((n, k))
+    believable, tops, room = np.empty(m), np.empty(m), np.empty((m, k), np.bool_)
+    for u in range(n):
+        some, row = allowed[u if len(allowed) > 1 else 0], u if len(beliefs.tops) > 1 else 0
+        best = believe(gaps[u], visits[u], some, beliefs, row, tops, room, believable)
+        for s in range(m):
+            if believable[s] > 0.0:
+                spread(best[s], True, 1.0, odds[u])
+    return odds
 
 
 @kernel

@@ -49,7 +49,7 @@ KEEP_MINUTES = 30 * 24 * 60
 class DecisionService:
     """Decides for users and records their rewards, durably and exactly once.
 
-    A decision is that of ``policy.choose`` (of ``policy.only(allowed).choose``) on the user's
+    A decision is that of ``policy.choose``, among the allowed arms, on the user's
     counts and sums in the store. A call returns after its commit. Calls of many threads share
     commits; make one service per process.
 

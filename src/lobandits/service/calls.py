@@ -12,7 +12,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from lobandits.errors import LobInputError
-from lobandits.policies.state import LARGEST
+from lobandits.policies.rewards import LARGEST
 from lobandits.service.errors import InvalidRequestError, UnknownDecisionError
 
 MOST_CHARACTERS = 256

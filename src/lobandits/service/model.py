@@ -5,8 +5,7 @@ import json
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from lobandits._checks import FloatArray, IntArray
 from lobandits.errors import LobError, LobInputError
 from lobandits.orders.arms import arm_index
 from lobandits.policies import Policy, State, policy_from_dict
+from lobandits.policies.registry import stored_form
 from lobandits.service.calls import MOST_ALLOWED, MOST_CHARACTERS
 from lobandits.service.errors import UnknownArmError
 from lobandits.service.store import Store
@@ -25,13 +25,6 @@ Key = tuple[int, ...] | None  # allowed arms as places in the model, sorted; Non
 Table = tuple[IntArray, FloatArray]  # counts and sums, (n_users, n_arms) as the model's arms
 
 logger = logging.getLogger(__name__)
-
-
-class Restriction(NamedTuple):
-    """A policy for some arms of a model, and the arms' places in the model."""
-
-    policy: Policy
-    columns: IntArray
 
 
 class Model:
@@ -46,7 +39,6 @@ class Model:
         self.column = np.full(max(arms.values()) + 2, -1)  # the last one is of all later arms
         self.column[self.ids] = np.arange(len(self.ids))
         self._places = {name: place for place, name in enumerate(self.policy.arms)}
-        self.restricted = lru_cache(256)(self._restrict)
 
     def key(self, allowed: tuple[str, ...] | None) -> Key:
         """Return the key of the allowed arms, or raise `UnknownArmError`."""
@@ -61,11 +53,6 @@ class Model:
                 raise UnknownArmError(str(reason)) from None
             raise
         return None if len(places) == len(self._places) else places
-
-    def _restrict(self, key: Key) -> Restriction:
-        if key is None:
-            return Restriction(self.policy, np.arange(len(self.ids)))
-        return Restriction(self.policy.only(key), np.array(key))
 
     def table(self, users: Sequence[int], stored: StoredStatistics) -> Table:
         """Return the statistics of ``users``, in their order, without arms of other models."""
@@ -88,19 +75,16 @@ class Model:
         Request i is of the user ``rows[i]`` of the table, restricted to the arms ``keys[i]``.
         """
         counts, sums = table
-        places, chances = np.empty(len(rows), np.int64), np.empty(len(rows))
-        groups: dict[Key, list[int]] = {}
-        for i, key in enumerate(keys):
-            groups.setdefault(key, []).append(i)
-        for key, members in groups.items():
-            policy, columns = self.restricted(key)
-            cells = np.ix_(rows[members], columns)
-            state = state_of(policy, counts[cells], sums[cells])
-            arms = policy.decide(state, policy.draw(rng, (len(members),)))
-            odds = policy.propensities(state)
-            places[members] = columns[arms]
-            chances[members] = odds[np.arange(len(members)), arms]
-        return places.tolist(), chances.tolist()
+        state = state_of(self.policy, counts[rows], sums[rows])
+        allowed = self.policy.all_arms
+        if any(key is not None for key in keys):
+            allowed = np.zeros(state.counts.shape, np.bool_)
+            for i, key in enumerate(keys):
+                allowed[i, slice(None) if key is None else list(key)] = True
+        arms = self.policy.decide(state, self.policy.draw(rng, (len(rows),)), allowed)
+        odds = self.policy.odds(state, allowed)
+        chances = odds[np.arange(len(rows)), arms] / odds.sum(axis=1)
+        return arms.tolist(), chances.tolist()
 
 
 class CurrentModel:
@@ -158,8 +142,8 @@ class CurrentModel:
         self._models[version] = model.name
         self._arms.update(zip(model.ids, policy.arms, strict=True))
         state = policy.new_state(1)  # compiles, so that no caller waits for it
-        policy.decide(state, policy.draw(np.random.default_rng(0), (1,)))
-        policy.propensities(state)
+        policy.decide(state, policy.draw(np.random.default_rng(0), (1,)), policy.all_arms)
+        policy.odds(state, policy.all_arms)
         return model
 
 
@@ -184,7 +168,7 @@ def encoded(policy: Policy) -> tuple[str, str]:
                 f"a service stores names of arms of up to {MOST_CHARACTERS} characters without "
                 f"NUL, got {arm!r:.80}"
             )
-    text = json.dumps(policy.to_dict(), ensure_ascii=False, allow_nan=False, sort_keys=True)
+    text = json.dumps(stored_form(policy), ensure_ascii=False, allow_nan=False, sort_keys=True)
     return text, hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -203,7 +187,7 @@ def as_policy(data: Mapping[str, Any]) -> Policy:
 
 def state_of(policy: Policy, counts: IntArray, sums: FloatArray) -> State:
     """Return the state of users with these rewards, (n_users, n_arms) each."""
-    state = policy.new_state(len(counts))
+    state: State = policy.new_state(len(counts))
     state.counts[...] = counts
     state.sums[...] = sums
     return state

@@ -9,13 +9,10 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.special import softmax
 
 from lobandits._checks import FloatArray, IntArray
 from lobandits.orders import LatentOrders
-from lobandits.policies import MTS, OrderPolicy, Policy, State
-from lobandits.policies.mts import log_posterior
-from lobandits.projection import projection_losses
+from lobandits.policies.policy import Policy, normalised
 from lobandits.service.model import CurrentModel, Model, state_of
 from lobandits.service.store import Store
 
@@ -25,27 +22,6 @@ KINDS = {"ndjson": "application/x-ndjson", "parquet": "application/vnd.apache.pa
 CHUNK = 5_000  # rows
 
 Row = dict[str, Any]
-
-
-def state_posterior(policy: Policy, state: State) -> FloatArray | None:
-    r"""Return the users' posterior of the latent states, (n_users, n_states).
-
-    From a uniform prior (MTS: its own): with known means the Gaussian likelihood of all rewards,
-    with known orders :math:`\exp(-L(s) / (2 \sigma^2))` of the best means in the order of s.
-    None for policies that know nothing of states.
-    """
-    if isinstance(policy, MTS):
-        logs = np.empty((state.n_users, policy.n_states))
-        for user, out in enumerate(logs):
-            log_posterior(state.counts[user], state.sums[user], policy._states, 0, out)
-    elif isinstance(policy, OrderPolicy):
-        means = np.nan_to_num(state.means)
-        losses = projection_losses(means, state.counts.astype(np.float64), policy.orders)
-        logs = -losses.min(axis=-1) / (2 * policy.sigma**2)
-    else:
-        return None
-    posterior: FloatArray = softmax(logs, axis=1)
-    return posterior
 
 
 def user_report(
@@ -71,7 +47,7 @@ def explanation(model: Model, statistics: Mapping[int, tuple[int, float]]) -> Ro
     plays, totals = zip(*cells, strict=True)
     state = state_of(policy, np.array([plays]), np.array([totals]))
     told = policy.explain(state)
-    posterior = state_posterior(policy, state)
+    posterior = policy.state_posterior(state)
     states = told.states
     if posterior is not None:
         states = states or [{"state": s} for s in range(posterior.shape[1])]
@@ -132,13 +108,13 @@ def activity(store: Store, model: Model, now: int, minutes: int, sample: int) ->
 def certainty(store: Store, model: Model, sample: int) -> Row:
     """Return the chance of the most likely state, or else arm, of the last decisions' users."""
     policy = model.policy
-    of = "state" if isinstance(policy, MTS | OrderPolicy) else "arm"
+    of = "arm" if policy.state_posterior(policy.new_state(1)) is None else "state"
     users, stored = store.recent_statistics(sample)
     chances: list[float] = []
     if users:
         state = state_of(policy, *model.table(users, stored))
-        posterior = state_posterior(policy, state)
-        odds = policy.propensities(state) if posterior is None else posterior
+        posterior = policy.state_posterior(state)
+        odds = normalised(policy.odds(state, policy.all_arms)) if posterior is None else posterior
         chances = odds.max(axis=1).tolist()
     return {"of": of, "users": len(users), "chances": chances}
 

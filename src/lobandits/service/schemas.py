@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lobandits.policies.state import LARGEST
+from lobandits.policies.rewards import LARGEST
 from lobandits.service.calls import MOST_ALLOWED, MOST_CHARACTERS
 
 MAX_BATCH = 1_000

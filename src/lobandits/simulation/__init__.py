@@ -26,7 +26,7 @@ from lobandits._checks import one_of, whole
 from lobandits._progress import progress_bar
 from lobandits.errors import LobInputError
 from lobandits.policies import Policy
-from lobandits.policies.agent import parse_name
+from lobandits.policies.registry import parse_name
 from lobandits.simulation.blocks import Curve, Moments
 from lobandits.simulation.problems import Environment, FixedProblems, Problems
 from lobandits.simulation.result import Difference, Result

@@ -17,7 +17,7 @@ import numpy as np
 from lobandits._checks import FloatArray, IntArray
 from lobandits.errors import LobError, LobInputError
 from lobandits.policies import POLICIES, Policy, make_policy
-from lobandits.policies.agent import parse_name
+from lobandits.policies.registry import parse_name
 from lobandits.simulation.blocks import (
     BATCH,
     BLOCK,
@@ -184,7 +184,7 @@ class Lane:
             if stop.is_set():
                 raise CancelledError
             self.numbers, self.played = numbers, None
-            arms = policy.decide(state, numbers)
+            arms = policy.decide(state, numbers, policy.all_arms)
             if not isinstance(arms, np.ndarray) or arms.shape != (n,) or arms.dtype != np.int64:
                 raise TypeError(f"decide() must return int64 of shape ({n},), got {arms!r}")
             illegal = pay(arms, shock, *given, binary, rewards, row)
@@ -203,7 +203,7 @@ class Lane:
             try:
                 alone, policy = self.state.take([user]), self.policy.take([user])
                 if self.played is None:
-                    policy.decide(alone, self.numbers[one])
+                    policy.decide(alone, self.numbers[one], policy.all_arms)
                 else:
                     arms, rewards = self.played
                     policy.absorb(alone, np.zeros(1, np.int64), arms[one], rewards[one])

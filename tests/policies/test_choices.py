@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from lobandits.policies.families import draw_weighted, exponentiate, pick, spread
+from lobandits.policies.choices import draw_weighted, exponentiate, pick, spread
 
 pytestmark = pytest.mark.plain
 LAST = 1 - 2.0**-53

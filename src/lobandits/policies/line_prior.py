@@ -35,7 +35,7 @@ TIE = 1e-9  # of average positions
 LOGS_AT_ONCE = 16  # variances lie between 1e-4 and 3, so a product of 16 is a fine number
 
 
-class Working(NamedTuple):
+class LineMemory(NamedTuple):
     """Working memory for one user: b slopes, k arms or groups."""
 
     group: IntArray  # (k,)
@@ -57,7 +57,7 @@ class Working(NamedTuple):
     spread: FloatArray  # (k,), by group: its variance
 
 
-def make_working(k: int) -> Working:
+def make_line_memory(k: int) -> LineMemory:
     """Allocate the working memory for ``k`` arms."""
     slopes = STEEPEST * RATIO ** -np.arange(N_SLOPES, dtype=np.float64)
     by_slope = [np.empty(N_SLOPES) for _ in range(5)]
@@ -65,7 +65,7 @@ def make_working(k: int) -> Working:
     by_arm = [np.empty(k) for _ in range(4)]
     group, below = np.empty(k, np.int64), np.empty(k, np.int64)
     squares = (RHO * slopes) ** 2
-    return Working(group, below, slopes, squares, *by_slope, *by_both, *by_arm)
+    return LineMemory(group, below, slopes, squares, *by_slope, *by_both, *by_arm)
 
 
 @lean
@@ -152,23 +152,34 @@ def place_dag(above: BoolArray, unit: float, z: FloatArray, group: IntArray, nam
 
 
 @lean
-def open_game(t: OrderTables, row: int, w: Working, out: FloatArray) -> None:
-    """Write the first pull: the arms with the best position on average over the states."""
+def best_positions(
+    t: OrderTables,
+    row: int,
+    log_shares: FloatArray,
+    allowed: BoolArray,
+    w: LineMemory,
+    out: FloatArray,
+) -> None:
+    """Write 1 for the allowed arms with the best position on average over the states, else 0."""
     k = out.shape[0]
     out[:] = 0.0
+    total = 0.0
     for state in range(t.kind.shape[1]):
+        share = np.exp(log_shares[state])
+        total += share
         place_arms(t, row, state, w.z, w.group, w.below)
         for a in range(k):
-            out[a] += w.z[a]
+            out[a] += share * w.z[a]
     best = -np.inf
     for a in range(k):
-        best = max(best, out[a])
+        if allowed[a]:
+            best = max(best, out[a])
     for a in range(k):
-        out[a] = 1.0 if out[a] >= best - TIE * t.kind.shape[1] else 0.0
+        out[a] = 1.0 if allowed[a] and out[a] >= best - TIE * total else 0.0
 
 
 @lean
-def set_variances(plays: FloatArray, noise: float, w: Working) -> None:
+def set_variances(plays: FloatArray, noise: float, w: LineMemory) -> None:
     """Write what depends on plays and slopes alone; ``noise`` is sigma^2. O(k b)."""
     w.scatter[:] = 0.0
     w.whole[:] = 0.0
@@ -193,7 +204,7 @@ def set_variances(plays: FloatArray, noise: float, w: Working) -> None:
 
 
 @lean
-def sum_groups(plays: FloatArray, n_groups: int, w: Working) -> None:
+def sum_groups(plays: FloatArray, n_groups: int, w: LineMemory) -> None:
     """Write S_0, S_1 and S_2 for every slope from ``w.fit``, ``w.z`` and ``w.group``. O(k b)."""
     w.s0[:n_groups] = 0.0
     w.s1[:n_groups] = 0.0
@@ -211,7 +222,7 @@ def sum_groups(plays: FloatArray, n_groups: int, w: Working) -> None:
 
 
 @lean
-def recall_sums(s1: FloatArray, w: Working) -> None:
+def recall_sums(s1: FloatArray, w: LineMemory) -> None:
     """Write S_0 and S_1 again, where all arms are one group."""
     for b in range(N_SLOPES):
         w.s0[0, b] = w.whole[b]
@@ -231,7 +242,7 @@ def add_arm(
 
 
 @lean
-def log_evidence(n_groups: int, w: Working, out: FloatArray) -> float:
+def log_evidence(n_groups: int, w: LineMemory, out: FloatArray) -> float:
     """Write the fit's log-evidence for every slope, up to a constant; return the best. O(groups b).
 
     With u_c = 1 / (beta^2 + 1 / S_0), the groups' own estimates S_1 / S_0 are N(alpha, 1 / u_c).
@@ -260,7 +271,7 @@ def log_evidence(n_groups: int, w: Working, out: FloatArray) -> float:
 
 
 @lean
-def posterior_of_groups(n_groups: int, b: int, w: Working) -> None:
+def posterior_of_groups(n_groups: int, b: int, w: LineMemory) -> None:
     """Write the mean and the variance of each group's alpha at slope b."""
     if n_groups == 1:
         w.alpha[0] = w.s1[0, b] / w.s0[0, b]
@@ -279,7 +290,7 @@ def posterior_of_groups(n_groups: int, b: int, w: Working) -> None:
 
 
 @lean
-def shrink(b: int, w: Working, mean: FloatArray, variance: FloatArray) -> None:
+def shrink(b: int, w: LineMemory, mean: FloatArray, variance: FloatArray) -> None:
     """Write the means and variances of the arms at slope b: the fit, shrunk to the line."""
     for a in range(mean.shape[0]):
         line = w.alpha[w.group[a]] + w.slopes[b] * w.z[a]

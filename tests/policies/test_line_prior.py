@@ -6,7 +6,7 @@ from tests.policies.reference_ids import groups, positions
 from tests.projection.cases import KINDS
 
 from lobandits.orders import LatentOrders, PartialOrder
-from lobandits.policies.working import place_arms
+from lobandits.policies.line_prior import place_arms
 
 pytestmark = pytest.mark.plain
 

@@ -1,0 +1,248 @@
+"""Policy: a frozen value that decides for users' states; all policies have this interface."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, ClassVar, Generic, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lobandits._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    generator,
+    read_only,
+    user_indices,
+    whole,
+)
+from lobandits._frozen import Frozen
+from lobandits.errors import LobInputError
+from lobandits.policies.allowed import checked_allowed
+from lobandits.policies.choices import draw_arms
+from lobandits.policies.explanation import Details, Explanation, rows
+from lobandits.policies.registry import register
+from lobandits.policies.rewards import add_rewards, checked_rewards
+from lobandits.policies.state import S, State, empty_state, fill, stored_users
+
+Style = tuple[str, str, str]  # of a line: colour, "solid" or "dashed", marker
+
+
+class Policy(Frozen, ABC, Generic[S]):
+    """Decides which arm each user plays, from the rewards recorded so far.
+
+    A subclass is a frozen dataclass with a ``name`` and one method, `odds`; defining it makes it
+    known to `POLICIES`, and so to simulations, agents, commands and the service. Where it gains
+    from it, it says more: `decide` and `draw` (choices without the odds of all arms), `absorb`
+    and ``state_type`` (more than counts and sums), `details` and `state_posterior` (for people).
+
+    Attributes
+    ----------
+    name : str
+        The key of this policy in `POLICIES`.
+    label : str
+        Its name in figures and tables; by default the name of the class.
+    n_arms : int
+        Number of arms.
+    arms : tuple of str
+        Their names.
+
+    Examples
+    --------
+    >>> from lobandits.policies import UCB
+    >>> policy = UCB(n_arms=3, sigma=1.0)
+    >>> state = policy.start(n_users=2)
+    >>> policy.record(state, arms=[0, 2], rewards=[1.5, 0.5])
+    >>> policy.probabilities(state)
+    array([[0. , 0.5, 0.5],
+           [0.5, 0.5, 0. ]])
+    >>> policy.probabilities(state, allowed=[True, True, False])
+    array([[0. , 1. , 0. ],
+           [0.5, 0.5, 0. ]])
+    """
+
+    name: ClassVar[str]
+    label: ClassVar[str]
+    style: ClassVar[Style | None] = None
+    state_type: ClassVar[type[Any]] = State
+    n_arms: int
+    arms: tuple[str, ...]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Make a class that has a name of its own known to `POLICIES`."""
+        super().__init_subclass__(**options)
+        if "name" in vars(cls):
+            cls.label = vars(cls).get("label", cls.__name__)
+            register(cls)
+
+    # What a policy says -------------------------------------------------------------------------
+
+    @abstractmethod
+    def odds(self, state: S, allowed: BoolArray) -> FloatArray:
+        """Return the odds of each arm, (n_users, n_arms): its chance, up to a factor per user.
+
+        Unchecked. ``allowed``, (1 or n_users, n_arms), tells which arms may be played: the odds of
+        others are 0, and their rewards count all the same. May bring ``state`` up to date.
+        """
+
+    def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
+        """Return the random numbers of decisions: by default one uniform for each."""
+        return rng.random(shape)
+
+    def decide(self, state: S, noise: FloatArray, allowed: BoolArray) -> IntArray:
+        """Return one arm for each user from the random numbers of `draw`, unchecked."""
+        return draw_arms(self.odds(state, allowed), noise)
+
+    def absorb(self, state: S, users: IntArray, arms: IntArray, rewards: FloatArray) -> None:
+        """Add rewards to ``state``, unchecked; policies that remember more override this."""
+        add_rewards(state.counts, state.sums, state.carries, users, arms, rewards)
+
+    def details(self, state: S, allowed: BoolArray) -> Details:
+        """Return the tables that explain the choice for the one user in ``state``."""
+        return Details()
+
+    def state_posterior(self, state: S) -> FloatArray | None:
+        """Return the chance of each latent state, (n_users, n_states); None without states."""
+        return None
+
+    @property
+    def counts_suffice(self) -> bool:
+        """Whether decisions depend on counts and sums alone: only these must be stored."""
+        return True
+
+    # What its callers use -----------------------------------------------------------------------
+
+    def choose(
+        self, state: S, rng: np.random.Generator | int, allowed: ArrayLike | None = None
+    ) -> IntArray:
+        """Return one arm for each user, (n_users,).
+
+        A batch draws the same random numbers as its users one after the other.
+
+        Parameters
+        ----------
+        state
+            What is known of the users.
+        rng
+            A generator, or a seed.
+        allowed
+            Which arms may be played now: bool (n_arms,), or (n_users, n_arms) where users differ;
+            by default all. The rewards of the other arms count all the same.
+        """
+        sets = self._check(state, allowed)
+        return self.decide(state, self.draw(generator(rng), (state.n_users,)), sets)
+
+    def record(
+        self, state: S, arms: ArrayLike, rewards: ArrayLike, users: ArrayLike | None = None
+    ) -> None:
+        """Add rewards to ``state``, in place; nothing is written if anything is refused.
+
+        Parameters
+        ----------
+        state
+            The state to change.
+        arms, rewards
+            Which arm was played, and its reward.
+        users
+            Whose rewards these are: by default one for each user, in order. Else any users, in
+            any order, each as often as you like.
+        """
+        self._check(state, None)
+        self.absorb(state, *checked_rewards(state.n_users, self.n_arms, arms, rewards, users))
+
+    def probabilities(self, state: S, allowed: ArrayLike | None = None) -> FloatArray:
+        """Return the chance that `choose` picks each arm, (n_users, n_arms)."""
+        return normalised(self.odds(state.copy(), self._check(state, allowed)))
+
+    def explain(self, state: S, user: int = 0, allowed: ArrayLike | None = None) -> Explanation:
+        """Return what speaks for each arm of one user: plays, means, bounds, probabilities."""
+        sets = self._check(state, allowed)
+        row = user_indices(user, state.n_users)
+        one, policy, some = state.take(row), self.take(row), sets[row if len(sets) > 1 else [0]]
+        details = policy.details(one, some)
+        arms = {"arm": policy.arms, "plays": one.counts[0], "mean": one.means[0], **details.arms}
+        if not some.all():
+            arms["allowed"] = some[0]
+        n_states = len(next(iter(details.states.values()), ()))
+        return Explanation(
+            title=f"{self!r}, user {user}, {int(one.plays[0])} plays",
+            arms=rows(**arms, probability=normalised(policy.odds(one, some))[0]),
+            states=rows(state=range(n_states), **details.states),
+            notes=list(details.notes),
+        )
+
+    def start(self, n_users: int | None = None) -> S:
+        """Return the state of ``n_users`` users without plays (by default 1, or `n_users`)."""
+        default = self.n_users
+        n = whole("n_users", (default or 1) if n_users is None else n_users)
+        if default not in (None, n):
+            raise LobInputError(f"n_users is {n}, but this policy has parts for {default} users")
+        return self.new_state(n)
+
+    def new_state(self, n_users: int) -> S:
+        """Return an empty state; policies whose states have other axes override this."""
+        state: S = empty_state(self.state_type, n_users, arms=self.n_arms)
+        return state
+
+    def restore(self, data: Mapping[str, ArrayLike]) -> S:
+        """Return the state whose `to_dict` is ``data``, after checking every array."""
+        return fill(self.start(stored_users(data)), data)
+
+    @property
+    def n_users(self) -> int | None:
+        """Number of users that the policy is made for; None if all users share it."""
+        return None
+
+    def take(self, users: ArrayLike) -> Self:
+        """Return the policy for some of its users; itself if all users share it."""
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return name and fields as plain data; `policy_from_dict` is the way back."""
+        return {"policy": self.name} | self._plain()
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Return the policy that `to_dict` described, or name the field that is wrong."""
+        given = {name: value for name, value in data.items() if name != "policy"}
+        return cls(**cls._decoded(given, cls.name))
+
+    @cached_property
+    def all_arms(self) -> BoolArray:
+        """The choice set of all arms, (1, n_arms)."""
+        return read_only(np.ones((1, self.n_arms), np.bool_))
+
+    def _check(self, state: S, allowed: ArrayLike | None) -> BoolArray:
+        """Return the choice sets, or say why the state or they do not fit."""
+        if type(state) is not self.state_type:
+            raise LobInputError(
+                f"{self.name} needs a {self.state_type.__name__}, as start() makes it, "
+                f"got {type(state).__name__}"
+            )
+        n = state.n_users
+        if state.n_arms != self.n_arms or self.n_users not in (None, n):
+            raise LobInputError(
+                f"the state has {n} users and {state.n_arms} arms, the policy "
+                f"{self.n_users or 'any number of'} users and {self.n_arms} arms"
+            )
+        for name, shape in self._stored_shapes.items():
+            found = getattr(state, name).shape
+            if found != (n, *shape):
+                raise LobInputError(
+                    f"the state's {name} has shape {found}, but this {self.name} needs "
+                    f"{(n, *shape)}: another policy made the state"
+                )
+        return self.all_arms if allowed is None else checked_allowed(allowed, n, self.n_arms)
+
+    @cached_property
+    def _stored_shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes, for one user, of the arrays that a state stores."""
+        stored = self.new_state(1).arrays("sum", "memory")
+        return {name: array.shape[1:] for name, array in stored.items()}
+
+
+def normalised(odds: FloatArray) -> FloatArray:
+    """Return odds (n_users, n_arms) as chances that sum to one."""
+    chances: FloatArray = odds / odds.sum(axis=1, keepdims=True)
+    return chances
