@@ -180,8 +180,8 @@ def saved(path: Path) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": "other"}, "no saved agent"),
-        ({"version": 2}, "version is 2"),
+        ({"format": "other"}, "format is 'other'; expected 'lobandits.agent', a saved agent"),
+        ({"version": 2}, "version 2 is newer than 1"),
         ({"policy": {}}, "field 'policy'"),
         ({"policy": {"policy": "toparms", "sigma": 1.0}}, "field 'policy' is wrong.*'orders'"),
         ({"policy": {"policy": "toparms", "sigma": 1.0, "orders": 3}}, "field 'policy'"),

@@ -96,8 +96,8 @@ def test_a_state_forgets_other_orders() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        ("active", [[0, 0, 0]], "active must name arms on top of some state, at least one"),
-        ("active", [[1, 0, 1]], "active must name arms on top of some state"),
+        ("feasible", [[4]], "feasible must be sets of the 2 states"),
+        ("feasible", [[-1]], "feasible"),
         ("refreshed", [7], "refreshed must lie between -1 and the plays"),
     ],
 )

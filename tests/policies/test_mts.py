@@ -76,11 +76,11 @@ def test_states_far_behind_have_probability_zero() -> None:
 
 
 @pytest.mark.parametrize(
-    "prior", [[1.0], [0.0, 0.0], [-1.0, 2.0], [np.nan, 1.0], [[0.5, 0.5]], ["a", "b"]]
+    "shares", [[1.0], [0.0, 0.0], [-1.0, 2.0], [np.nan, 1.0], [[0.5, 0.5]], ["a", "b"]]
 )
-def test_refuses_what_is_no_prior(prior: list[float]) -> None:
-    with pytest.raises(LobInputError, match="prior"):
-        MTS(np.eye(2), 1.0, shares=np.array(prior))
+def test_refuses_what_are_no_shares(shares: list[float]) -> None:
+    with pytest.raises(LobInputError, match="shares"):
+        MTS(np.eye(2), 1.0, shares=np.array(shares))
 
 
 @pytest.mark.parametrize("means", [[1.0, 2.0], [[np.inf, 1.0]], np.zeros((0, 3)), [["x"]]])

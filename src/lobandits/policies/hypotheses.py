@@ -142,7 +142,7 @@ def take_items(
     n_tops = items.first[row, items.first.shape[1] - 1]
     least = project_item(lowest(row, slot, 0, n_tops, losses), row, slot, losses)
     for i in range(n_tops):
-        if b.bound[slot, i] + items.penalty[items.state[row, i]] <= least + reach:
+        if b.lower[slot, i] + items.penalty[items.state[row, i]] <= least + reach:
             least = min(least, project_item(i, row, slot, losses))
     n = 0
     for i in range(n_tops):
@@ -150,11 +150,11 @@ def take_items(
             state = items.state[row, i]
             found.state[n] = state
             found.top[n] = items.arm[row, i]
-            found.loss[n] = b.bound[slot, i] + items.penalty[state]
+            found.loss[n] = b.lower[slot, i] + items.penalty[state]
             found.rivals[n] = 0
             for a in range(r.mean.shape[0]):
                 found.rivals[n] += losses.tables.maximal[row, state, a]
-                found.fit[n, a] = b.fit[slot, a, i]
+                found.fit[n, a] = b.point[slot, a, i]
             n += 1
     return n, least
 
@@ -168,7 +168,7 @@ def take_tops(
     least, n = np.inf, 0
     for s in range(t.kind.shape[1]):
         i = items.plain[row, s]
-        bound = b.bound[slot, i] + items.penalty[s]
+        bound = b.lower[slot, i] + items.penalty[s]
         if bound == np.inf or bound > least + reach:
             continue
         own = project_item(i, row, slot, losses)
@@ -184,7 +184,7 @@ def take_tops(
             found.loss[n] = loss
             found.rivals[n] = rivals
             for a in range(r.mean.shape[0]):
-                found.fit[n, a] = r.fit[a] if rivals > 1 else b.fit[slot, a, i]
+                found.fit[n, a] = r.fit[a] if rivals > 1 else b.point[slot, a, i]
             least = min(least, loss)
             n += 1
     return n, least

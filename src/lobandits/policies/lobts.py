@@ -11,13 +11,14 @@ from lobandits._checks import BoolArray, FloatArray, IntArray, whole
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
 from lobandits.policies.allowed import all_allowed
-from lobandits.policies.choices import CUT
+from lobandits.policies.choices import CUT, draw_arms
 from lobandits.policies.explanation import Details
 from lobandits.policies.losses import (
     Items,
     Losses,
     LossState,
     arm_losses,
+    draw_on_top,
     fit_of_states,
     losses_on_top,
     make_items,
@@ -115,6 +116,16 @@ class LobTS(OrderPolicy[LobTSState]):
             state.weights,
         )
 
+    def decide(self, state: LobTSState, noise: FloatArray, allowed: BoolArray) -> IntArray:
+        """Return an arm for each user, drawn by the odds, mostly without knowing them all."""
+        if self.project_every > 1 or not allowed.all():
+            return super().decide(state, noise, allowed)
+        chosen = sample(state.counts, state.sums, self._losses(state), self.sigma**2, noise)
+        if (chosen < 0).any():
+            exact = draw_arms(self.odds(state, allowed), noise)
+            return np.where(chosen < 0, exact, chosen)
+        return chosen
+
     def new_state(self, n_users: int) -> LobTSState:
         """Return an empty state."""
         return new_state(LobTSState, n_users, self.n_arms, self._loss_items)
@@ -146,6 +157,17 @@ class LobTS(OrderPolicy[LobTSState]):
             arms={"loss": loss, "weight": self.odds(state, allowed)[0]},
             states=fit_of_states(self.orders, state, self.sigma),
         )
+
+
+@kernel
+def sample(
+    counts: IntArray, sums: FloatArray, losses: Losses, variance: float, noise: FloatArray
+) -> IntArray:
+    """Return an arm for each user, drawn by the `likelihoods`; -1 where rounding might decide."""
+    chosen = np.empty(len(counts), np.int64)
+    for u in range(len(counts)):
+        chosen[u] = draw_on_top(counts, sums, u, losses, variance, noise[u])
+    return chosen
 
 
 @kernel

@@ -115,6 +115,7 @@ class LobUCB(OrderPolicy[LobUCBState]):
         """Return the state whose `to_dict` is ``data``, after checking every array."""
         state = super().restore(data)
         state.refreshed[state.known != self._keys] = -1
+        state.feasible[state.refreshed < 0] = 0
         if (state.feasible & ~self._sets.all).any():
             raise LobInputError(f"feasible must be sets of the {self.orders.n_states} states")
         if ((state.refreshed < -1) | (state.refreshed > state.plays)).any():

@@ -6,13 +6,15 @@ with one of its maximal arms on top, or with none; C_i is its closed cone. Wante
     L(a) = min over items i with arm a on top of min over mu in C_i of F(mu) - 2 sigma^2 log p(s).
 
 A projection x of m on a convex cone has F(mu) >= F(x) + sum_a N_a (mu_a - x_a)^2 on the cone.
-So if ``bound`` = F(x) when the item was last projected, and later j rewards with mean r arrive
-for arm a with n plays and mean y before, minimising over each arm alone leaves a valid bound:
+So if ``lower`` = F(x) when the item was last projected, and later j rewards with mean r arrive
+for arm a with n plays and mean y before, minimising over each arm alone leaves a valid bound,
+and x itself, which is in the cone, gives one from above:
 
-    bound += n j / (n + j) ((r - x_a)^2 - (r - y)^2),   x_a += j / (n + j) (r - x_a).
+    lower += n j / (n + j) ((r - x_a)^2 - (r - y)^2),   x_a += j / (n + j) (r - x_a)
+    upper += j (r - x_a)^2 - n j / (n + j) (r - y)^2,   x_a as it was projected.
 
-That costs O(1) per item and reward, and is exact while the arm is pooled with no other and keeps
-its place. An item whose bound exceeds what its arm has already is not projected.
+Both cost O(1) per item and reward. An item whose lower bound exceeds what its arm has already is
+not projected; and a random choice needs no more than to know on which side of it the bounds lie.
 
 Where only some arms are allowed, an arm is on top if it exceeds every *allowed* one. In a state
 with one maximal allowed arm that binds nothing, so its loss is the state's own, with none on top;
@@ -58,8 +60,10 @@ class Bounds(NamedTuple):
     Items with and without an arm on top are two groups: the second is seldom brought up to date.
     """
 
-    bound: FloatArray  # (n_users, n_items)
-    fit: FloatArray  # (n_users, k, n_items): x above; items last, for SIMD
+    lower: FloatArray  # (n_users, n_items)
+    upper: FloatArray  # (n_users, n_items)
+    carried: FloatArray  # (n_users, k, n_items): the x of ``lower``; items last, for SIMD
+    point: FloatArray  # (n_users, k, n_items): the x of ``upper``, the last projection
     seen_counts: IntArray  # (n_users, groups, k): the plays that the bounds cover
     seen_sums: FloatArray  # (n_users, groups, k): their rewards
 
@@ -71,6 +75,8 @@ class Memory(NamedTuple):
     weight: FloatArray  # (k,)
     fit: FloatArray  # (k,): the last projection
     projected: BoolArray  # (n_items,)
+    least: FloatArray  # (k,): of each arm's weight, what it is at least
+    most: FloatArray  # (k,): and at most
     tops: BoolArray  # (k,)
     above: BoolArray  # (k, k)
     scratch: Scratch
@@ -94,8 +100,10 @@ class LossState(State):
     """Rewards, and bounds that save projections: see `Bounds` and `Losses`."""
 
     known: IntArray = field(metadata=array("cache"))
-    bound: FloatArray = field(metadata=array("cache", "items", dtype=np.float64))
-    fit: FloatArray = field(metadata=array("cache", "arms", "items", dtype=np.float64))
+    lower: FloatArray = field(metadata=array("cache", "items", dtype=np.float64))
+    upper: FloatArray = field(metadata=array("cache", "items", dtype=np.float64))
+    carried: FloatArray = field(metadata=array("cache", "arms", "items", dtype=np.float64))
+    point: FloatArray = field(metadata=array("cache", "arms", "items", dtype=np.float64))
     seen_counts: IntArray = field(metadata=array("cache", "groups", "arms"))
     seen_sums: FloatArray = field(metadata=array("cache", "groups", "arms", dtype=np.float64))
 
@@ -127,7 +135,7 @@ def new_state(kind: type[L], n_users: int, n_arms: int, items: Items) -> L:
     """Return an empty state, without bounds if these would take too much memory."""
     n_items = items.state.shape[1]
     groups = 1 + int((items.used > items.first[:, -1]).any())
-    fits = n_users * n_items * n_arms <= CACHE_LIMIT
+    fits = 2 * n_users * n_items * n_arms <= CACHE_LIMIT
     kept = {"items": n_items, "groups": groups} if fits else {"items": 0, "groups": 0}
     return empty_state(kind, n_users, arms=n_arms, **kept)
 
@@ -137,15 +145,17 @@ def open_losses(
 ) -> Losses:
     """Return what `losses_on_top` needs of a state, with memory for one user."""
     k, n_items = state.n_arms, items.state.shape[1]
-    kept = state.bound.shape[1] >= n_items
+    kept = state.lower.shape[1] >= n_items
     s = state if kept else new_state(LossState, 1, k, items)
-    bounds = Bounds(s.bound, s.fit, s.seen_counts, s.seen_sums)
+    bounds = Bounds(s.lower, s.upper, s.carried, s.point, s.seen_counts, s.seen_sums)
     scratch, flow = make_scratch(k)
     memory = Memory(
         mean=np.empty(k),
         weight=np.empty(k),
         fit=np.empty(k),
         projected=np.empty(n_items, np.bool_),
+        least=np.empty(k),
+        most=np.empty(k),
         tops=np.empty(k, np.bool_),
         above=np.empty((k, k), np.bool_),
         scratch=scratch,
@@ -207,11 +217,7 @@ def losses_on_top(
 def losses_by_arm(
     row: int, slot: int, losses: Losses, reach: float, tolerance: float, out: FloatArray
 ) -> float:
-    """Write L(a) where all arms are allowed, as `losses_on_top`.
-
-    Of each arm's items, the one with the lowest bound is projected first, the others only if
-    their bounds are lower.
-    """
+    """Write L(a) where all arms are allowed, as `losses_on_top`."""
     items, b = losses.items, losses.bounds
     k = len(out)
     least = project_item(lowest(row, slot, 0, items.first[row, k], losses), row, slot, losses)
@@ -221,16 +227,107 @@ def losses_by_arm(
         if lo == hi:
             continue
         first = lowest(row, slot, lo, hi, losses)
-        if b.bound[slot, first] + items.penalty[items.state[row, first]] > least + reach:
-            continue
-        best = project_item(first, row, slot, losses)
-        for i in range(lo, hi):
-            bound = b.bound[slot, i] + items.penalty[items.state[row, i]]
-            if best > 0.0 and bound < best + SLACK * (best + tolerance):
-                best = min(best, project_item(i, row, slot, losses))
-        out[a] = best
-        least = min(least, best)
+        if b.lower[slot, first] + items.penalty[items.state[row, first]] <= least + reach:
+            out[a] = loss_of_arm(first, lo, hi, row, slot, losses, tolerance)
+            least = min(least, out[a])
     return least
+
+
+@lean
+def loss_of_arm(
+    first: int, lo: int, hi: int, row: int, slot: int, losses: Losses, tolerance: float
+) -> float:
+    """Return L(a) of the arm whose items are ``lo`` to ``hi``.
+
+    ``first``, the one with the lowest bound, is projected first, the others only if their bounds
+    are lower than what is found.
+    """
+    items, b = losses.items, losses.bounds
+    best = project_item(first, row, slot, losses)
+    for i in range(lo, hi):
+        bound = b.lower[slot, i] + items.penalty[items.state[row, i]]
+        if best > 0.0 and bound < best + SLACK * (best + tolerance):
+            best = min(best, project_item(i, row, slot, losses))
+    return best
+
+
+@lean
+def draw_on_top(
+    counts: IntArray, sums: FloatArray, u: int, losses: Losses, variance: float, uniform: float
+) -> int:
+    """Draw an arm by exp(-L(a) / (2 sigma^2)), by inverting the distribution function at a uniform.
+
+    Invariant: every weight lies between ``least`` and ``most``. While these leave it open which
+    arm is drawn, the arm of the widest range is projected. Return -1 if rounding might decide.
+    """
+    row, slot = read_user(counts, sums, u, losses)
+    items, r = losses.items, losses.memory
+    origin = bound_weights(row, slot, losses, variance)
+    while True:
+        arm = decided(r.least, r.most, uniform)
+        if arm >= 0:
+            return arm
+        widest = 0
+        for a in range(len(r.least)):
+            if r.most[a] - r.least[a] > r.most[widest] - r.least[widest]:
+                widest = a
+        if r.most[widest] <= r.least[widest]:
+            return -1
+        lo, hi = items.first[row, widest], items.first[row, widest + 1]
+        first = lowest(row, slot, lo, hi, losses)
+        loss = loss_of_arm(first, lo, hi, row, slot, losses, variance)
+        r.least[widest] = r.most[widest] = np.exp((origin - loss) / (2.0 * variance))
+
+
+@lean
+def bound_weights(row: int, slot: int, losses: Losses, variance: float) -> float:
+    """Write the range of every arm's weight exp((origin - L(a)) / (2 sigma^2)); return the origin.
+
+    It is the least upper bound of a loss; without any, the likeliest item is projected.
+    """
+    items, b, r = losses.items, losses.bounds, losses.memory
+    k = len(r.least)
+    origin = np.inf
+    for a in range(k):
+        r.least[a] = r.most[a] = np.inf  # of the loss, for now
+        for i in range(items.first[row, a], items.first[row, a + 1]):
+            penalty = items.penalty[items.state[row, i]]
+            r.least[a] = min(r.least[a], b.lower[slot, i] + penalty)
+            r.most[a] = min(r.most[a], b.upper[slot, i] + penalty)
+        origin = min(origin, r.most[a])
+    if origin == np.inf:
+        origin = project_item(lowest(row, slot, 0, items.first[row, k], losses), row, slot, losses)
+    for a in range(k):
+        low, high = r.least[a], r.most[a]
+        r.least[a] = np.exp((origin - high) / (2.0 * variance))
+        r.most[a] = np.exp(min((origin - low) / (2.0 * variance), 700.0))
+    return origin
+
+
+@lean
+def decided(least: FloatArray, most: FloatArray, uniform: float) -> int:
+    """Return the arm that is drawn under all weights in range, -1 if that is open. O(k).
+
+    Arm a is drawn if u (sum of all) lies from the sum before a to that up to a: two inequalities,
+    linear in the weights, so that each is worst at an end of their ranges.
+    """
+    k = len(least)
+    above_least = above_most = 0.0
+    for a in range(k):
+        above_least += least[a]
+        above_most += most[a]
+    slack = SLACK * above_most
+    below_least = below_most = 0.0
+    for a in range(k):
+        above_most -= most[a]
+        starts = uniform * above_least >= (1.0 - uniform) * below_most + slack
+        below_least += least[a]
+        below_most += most[a]
+        above_least -= least[a]
+        ends = uniform * max(above_most, 0.0) + slack <= (1.0 - uniform) * below_least
+        if starts and ends and least[a] > 0.0:
+            return a
+    return -1
 
 
 @lean
@@ -253,14 +350,14 @@ def losses_among(
     out[:] = np.inf
     start, lowest_bound = 0, np.inf
     for s in range(m):
-        bound = b.bound[slot, items.plain[row, s]] + items.penalty[s]
+        bound = b.lower[slot, items.plain[row, s]] + items.penalty[s]
         if bound < lowest_bound:
             start, lowest_bound = s, bound
     least = np.inf
     for j in range(m):
         s = (start + j) % m
         i = items.plain[row, s]
-        bound = b.bound[slot, i] + items.penalty[s]
+        bound = b.lower[slot, i] + items.penalty[s]
         if bound == np.inf or bound > least + reach:
             continue
         tops = mark_tops(t, row, s, allowed, r.tops)
@@ -320,7 +417,8 @@ def forget(group: int, row: int, slot: int, losses: Losses) -> None:
     """Start a user's bounds again: no reward covered, and 0 is a bound of every loss."""
     b = losses.bounds
     lo, hi = group_range(group, row, losses.items)
-    b.bound[slot, lo:hi] = 0.0
+    b.lower[slot, lo:hi] = 0.0
+    b.upper[slot, lo:hi] = np.inf
     b.seen_counts[slot, group] = 0
     b.seen_sums[slot, group] = 0.0
 
@@ -348,34 +446,46 @@ def catch_up(
         j = after - before
         new = (sums[u, a] - b.seen_sums[slot, group, a]) / j
         if before == 0:
-            b.fit[slot, a, lo:hi] = new
+            b.carried[slot, a, lo:hi] = new
+            b.upper[slot, lo:hi] = np.inf
         else:
             old = b.seen_sums[slot, group, a] / before
-            carry_over(old, new, before, j, b.bound[slot, lo:hi], b.fit[slot, a, lo:hi])
+            raise_lower(old, new, before, j, b.lower[slot, lo:hi], b.carried[slot, a, lo:hi])
+            raise_upper(old, new, before, j, b.upper[slot, lo:hi], b.point[slot, a, lo:hi])
         b.seen_counts[slot, group, a] = after
         b.seen_sums[slot, group, a] = sums[u, a]
 
 
 @lean
-def carry_over(
-    old: float, new: float, before: int, j: int, bound: FloatArray, fit: FloatArray
+def raise_lower(
+    old: float, new: float, before: int, j: int, lower: FloatArray, carried: FloatArray
 ) -> None:
-    """Update all bounds for ``j`` more rewards of one arm, as in this module's opening lines."""
+    """Update the lower bounds for ``j`` more rewards of one arm, as this module opens."""
     step = j / (before + j)
     scale = before * step
-    for i in range(bound.shape[0]):
-        x = fit[i]
-        bound[i] += scale * ((old - x) * (2.0 * new - x - old))
-        fit[i] = x + step * (new - x)
+    for i in range(lower.shape[0]):
+        x = carried[i]
+        lower[i] += scale * ((old - x) * (2.0 * new - x - old))
+        carried[i] = x + step * (new - x)
+
+
+@lean
+def raise_upper(
+    old: float, new: float, before: int, j: int, upper: FloatArray, point: FloatArray
+) -> None:
+    """Update the upper bounds for ``j`` more rewards of one arm, as this module opens."""
+    spread = before * j / (before + j) * (new - old) * (new - old)
+    for i in range(upper.shape[0]):
+        upper[i] += j * (new - point[i]) * (new - point[i]) - spread
 
 
 @lean
 def lowest(row: int, slot: int, lo: int, hi: int, losses: Losses) -> int:
     """Return the item from ``lo`` to ``hi`` with the lowest bound, its penalty included."""
-    items, bound = losses.items, losses.bounds.bound
+    items, lower = losses.items, losses.bounds.lower
     best, least = lo, np.inf
     for i in range(lo, hi):
-        value = bound[slot, i] + items.penalty[items.state[row, i]]
+        value = lower[slot, i] + items.penalty[items.state[row, i]]
         if value < least:
             best, least = i, value
     return best
@@ -388,11 +498,12 @@ def project_item(i: int, row: int, slot: int, losses: Losses) -> float:
     state = items.state[row, i]
     if not r.projected[i]:
         top = items.arm[row, i]
-        b.bound[slot, i] = fit_one(r.mean, r.weight, t, row, state, top, r.fit, r.scratch, r.flow)
+        loss = fit_one(r.mean, r.weight, t, row, state, top, r.fit, r.scratch, r.flow)
+        b.lower[slot, i] = b.upper[slot, i] = loss
         for a in range(r.fit.shape[0]):
-            b.fit[slot, a, i] = r.fit[a]
+            b.carried[slot, a, i] = b.point[slot, a, i] = r.fit[a]
         r.projected[i] = True
-    return float(b.bound[slot, i] + items.penalty[state])
+    return float(b.lower[slot, i] + items.penalty[state])
 
 
 @lean

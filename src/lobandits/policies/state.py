@@ -181,6 +181,8 @@ def _copy_into(name: str, target: NDArray[Any], given: ArrayLike) -> None:
         raise LobInputError(f"{name} must have shape {target.shape}, got {value.shape}")
     if not floats and value.dtype.kind not in "iu" and value.size:
         raise LobInputError(f"{name} must be whole numbers, got {value.dtype}")
+    if target.dtype.kind == "u" and (value < 0).any():
+        raise LobInputError(f"{name} must not be negative")
     target[...] = value
     if not np.isfinite(target).all():
         raise LobInputError(f"{name} must be finite numbers")
