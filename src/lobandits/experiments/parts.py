@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-import lobandits
 from lobandits._checks import FloatArray
 from lobandits._files import write_atomic
+from lobandits._sources import digest_of_sources
 from lobandits.errors import LobError
 from lobandits.simulation import Synthetic, simulate
 
@@ -35,8 +35,6 @@ Advance = Callable[[float], None]
 MOST_POINTS = 200
 """Rounds at which a simulation's regret is kept, at most."""
 METADATA = "lobandits"
-WITHOUT_NUMBERS = ("__init__.py", "cli", "service", "experiments", "selection")
-"""Sources whose edits change no number of a part."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,19 +111,14 @@ def kept_rounds(horizon: int) -> FloatArray:
 
 def part_key(settings: Mapping[str, Any]) -> str:
     """Return the name of a part's file: 16 hexadecimal digits."""
-    text = json.dumps({"settings": settings, "code": _code_version()}, sort_keys=True)
+    text = json.dumps({"settings": settings, "code": _code()}, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @cache
-def _code_version() -> str:
+def _code() -> str:
     """Return a hash of all sources that may decide a number."""
-    package = Path(lobandits.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
-        if path.relative_to(package).parts[0] not in WITHOUT_NUMBERS:
-            digest.update(path.relative_to(package).as_posix().encode() + path.read_bytes())
-    return digest.hexdigest()[:16]
+    return digest_of_sources()
 
 
 def part_path(folder: Path, key: str) -> Path:
