@@ -15,8 +15,8 @@ PYPROJECT = Path(__file__).parent.parent / "pyproject.toml"
 
 def layers_above_simulation() -> Iterator[str]:
     """Yield the names of the layers from which no simulation imports, as import-linter checks."""
-    (contract,) = tomllib.loads(PYPROJECT.read_text())["tool"]["importlinter"]["contracts"]
-    for layer in contract["layers"]:
+    contracts = tomllib.loads(PYPROJECT.read_text())["tool"]["importlinter"]["contracts"]
+    for layer in contracts[0]["layers"]:
         if layer == "lobandits.simulation":
             return
         yield from re.findall(r"lobandits\.(\w+)", layer)
