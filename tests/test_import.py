@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import lobandits
-from lobandits._jit import WITHOUT_KERNELS
 
 PACKAGE = Path(lobandits.__file__).parent
 
@@ -106,9 +105,3 @@ def test_kernels_work_when_the_cache_folder_is_lost_after_import(tmp_path: Path)
         run(imports + lose + DECIDE + PROJECT + "print('fine')", NUMBA_CACHE_DIR=cache) == "fine\n"
     )
     assert cache.is_file()
-
-
-def test_folders_said_to_hold_no_kernels_hold_none() -> None:
-    for name in WITHOUT_KERNELS:
-        for path in (PACKAGE / name).rglob("*.py"):
-            assert "_jit" not in path.read_text(encoding="utf-8"), path

@@ -1,6 +1,5 @@
 """The decorators behind every compiled kernel."""
 
-import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -8,13 +7,16 @@ from typing import Any, ParamSpec, TypeVar
 
 from numba import config, njit
 
+from lobandits._sources import PACKAGE, digest_of_sources
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
-WITHOUT_KERNELS = {
-    "__init__.py", "__main__.py", "cli", "service", "experiments", "learning", "selection.py",
-}  # fmt: skip
-"""Sources whose edits leave the compiled kernels as they are."""
+_CACHE = f"kernels-{digest_of_sources()}"
+"""A folder that is named after the sources.
+
+A cached kernel contains those that it calls, and Numba does not notice edits in another file.
+"""
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -32,7 +34,7 @@ def lean(function: Callable[P, R]) -> Callable[P, R]:
 
 def _compiled(function: Callable[P, R], **options: bool) -> Callable[P, R]:
     folder = config.CACHE_DIR
-    config.CACHE_DIR = str(Path(folder) / _CACHE if folder else _PACKAGE / "__pycache__" / _CACHE)
+    config.CACHE_DIR = str(Path(folder) / _CACHE if folder else PACKAGE / "__pycache__" / _CACHE)
     compiled: Any
     try:
         compiled = njit(cache=True, nogil=True, error_model="numpy", **options)(function)
@@ -64,19 +66,3 @@ class _Forgiving:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._cache, name)
-
-
-def _cache_name() -> str:
-    """Return a folder name that changes with any source that a kernel may stand in.
-
-    A cached kernel contains those that it calls, and Numba does not notice edits in another file.
-    """
-    digest = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        if path.relative_to(_PACKAGE).parts[0] not in WITHOUT_KERNELS:
-            digest.update(path.read_bytes())
-    return f"kernels-{digest.hexdigest()[:16]}"
-
-
-_PACKAGE = Path(__file__).parent
-_CACHE = _cache_name()

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from lobandits.cli.__main__ import app
 from lobandits.experiments import EXPERIMENTS, GROUPS
-from lobandits.experiments.design import Survey
+from lobandits.experiments.experiment import Survey
 
 
 def lob(*words: str) -> Any:

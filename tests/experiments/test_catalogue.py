@@ -1,13 +1,14 @@
 import json
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from lobandits.errors import LobInputError
-from lobandits.experiments import EXPERIMENTS, GROUPS, chosen, drawn
-from lobandits.experiments.design import RatingData
-from lobandits.experiments.parts import part_key
+from lobandits.experiments import EXPERIMENTS, GROUPS, figures
+from lobandits.experiments.catalogue import chosen, drawn
+from lobandits.experiments.parts import RatingData, part_key
 
 PAPER = Path(__file__).parents[2].parent / "shared" / "paper" / "latent-order-bandits.tex"
 
@@ -16,6 +17,18 @@ def test_names_and_claims_are_unique() -> None:
     ids = [claim.id for e in EXPERIMENTS.values() for claim in e.claims]
     assert len(ids) == len(set(ids)) > 25
     assert not set(EXPERIMENTS) & set(GROUPS)
+
+
+def test_every_figure_stands_in_a_file_of_its_name() -> None:
+    """Such as fig2a_regret_over_rounds.py; what several figures share stands in a task."""
+    files = {path.stem for path in Path(figures.__path__[0]).glob("*.py")}
+    files -= {"__init__", "synthetic_task", "movielens_task"}
+    assert len(files) == len(EXPERIMENTS)
+    for file in files:
+        experiment = import_module(f"lobandits.experiments.figures.{file}").EXPERIMENT
+        assert EXPERIMENTS[experiment.name] is experiment
+        label = experiment.name.replace("figure-", "fig").replace("theorem-", "theorem")
+        assert f"{file}_".startswith(f"{label.replace('-', '_')}_")
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

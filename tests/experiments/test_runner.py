@@ -11,7 +11,7 @@ import pytest
 from lobandits.errors import LobInputError
 from lobandits.experiments import EXPERIMENTS, Reproduction, reproduce
 from lobandits.experiments.claims import UNTESTABLE
-from lobandits.experiments.design import Survey
+from lobandits.experiments.experiment import Survey
 
 NAMES = ["figure-2a", "rarity"]
 

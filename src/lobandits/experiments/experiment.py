@@ -1,0 +1,107 @@
+"""An experiment as data: what is run, how it is drawn, what the paper claims of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any, Literal
+
+from lobandits.experiments.claims import Claim
+from lobandits.experiments.drawing import Canvas
+from lobandits.experiments.parts import Measure, Measurement, Part, Simulation
+from lobandits.experiments.records import Key, Records
+
+Size = Literal["tiny", "default", "full"]
+"""tiny is for tests: the ends of every sweep, few users, short horizons."""
+TINY_USERS = 16
+TINY = 20
+"""By how much horizons are cut at the size "tiny"."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Simulations of an environment, "synthetic" or "movielens", over the product of axes.
+
+    ``axes`` has the values of each swept parameter of the environment, where sizes differ by
+    size; ``fixed`` has its other parameters. ``users`` is by size, too.
+    """
+
+    environment: str
+    axes: Mapping[str, Sequence[Any] | Mapping[str, Sequence[Any]]]
+    users: Mapping[str, int]
+    horizon: int
+    policies: tuple[str, ...]
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def on_ratings(self) -> bool:
+        """Whether the simulated users come from the ratings."""
+        return self.environment == "movielens"
+
+    def parts(self, size: Size, seed: int) -> dict[Key, Part]:
+        """Return the simulations, by their values on the axes."""
+        tiny = size == "tiny"
+        ranges = {axis: _values(values, size) for axis, values in self.axes.items()}
+        keys = [tuple(zip(ranges, v, strict=True)) for v in product(*ranges.values())]
+        return {
+            key: Simulation(
+                environment=self.environment,
+                options=dict(sorted({**self.fixed, **dict(key)}.items())),
+                policies=self.policies,
+                horizon=self.horizon // TINY if tiny else self.horizon,
+                n_users=TINY_USERS if tiny else self.users[size],
+                seed=seed,
+            )
+            for key in keys
+        }
+
+
+def _values(values: Sequence[Any] | Mapping[str, Sequence[Any]], size: Size) -> Sequence[Any]:
+    if isinstance(values, Mapping):
+        values = values["default" if size == "tiny" else size]
+    return values if size != "tiny" or len(values) < 3 else (values[0], values[-1])
+
+
+@dataclass(frozen=True)
+class Survey:
+    """One measurement: a function, and its options by size; the seed is added.
+
+    With ``on_ratings`` the function is also given the ratings, as its first argument.
+    """
+
+    name: str
+    measure: Measure
+    options: Mapping[str, Mapping[str, Any]]
+    on_ratings: bool = False
+
+    def parts(self, size: Size, seed: int) -> dict[Key, Part]:
+        """Return the measurement."""
+        options = dict(sorted({**self.options[size], "seed": seed}.items()))
+        return {(("measure", self.name),): Measurement(self.measure, options, self.on_ratings)}
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A figure, table or number of the paper, which stands at ``place``.
+
+    ``work`` is what is run, ``value`` what the numbers are, with their unit; if they are ``timed``
+    no seed can repeat them. ``draw`` makes the figure on a canvas; a table has None.
+    """
+
+    name: str
+    place: str
+    title: str
+    work: tuple[Sweep | Survey, ...] = ()
+    draw: Callable[[Records, Canvas], None] | None = None
+    claims: tuple[Claim, ...] = ()
+    note: str = ""
+    value: str = "cumulative regret"
+    timed: bool = False
+
+    @property
+    def on_ratings(self) -> bool:
+        """Whether the numbers depend on the ratings at hand."""
+        return any(work.on_ratings for work in self.work)
+
+    def parts(self, size: Size, seed: int) -> dict[Key, Part]:
+        """Return all parts, by key."""
+        return {key: part for work in self.work for key, part in work.parts(size, seed).items()}

@@ -1,0 +1,1 @@
+"""The paper's figures, theorems and numbers, a file each: settings, then the plot, then claims."""

@@ -1,0 +1,46 @@
+"""Figure 6, Appendix B.5: regret per round in Setting A."""
+
+from lobandits.experiments.claims import Claim, below, for_each
+from lobandits.experiments.drawing import Canvas
+from lobandits.experiments.experiment import Experiment
+from lobandits.experiments.figures.movielens_task import (
+    AVERAGED,
+    EXPLOITS,
+    LOB_VARIANTS,
+    SETTING_A,
+    draw_regret_by_states,
+    sweep,
+)
+from lobandits.experiments.policy_names import UNSTRUCTURED
+from lobandits.experiments.records import Records
+
+WORK = (sweep(n_states=(60,), alpha=(SETTING_A,)),)
+
+
+def draw(records: Records, canvas: Canvas) -> None:
+    """Draw one panel."""
+    draw_regret_by_states(records, canvas, per_round=True)
+
+
+CLAIMS = (
+    Claim(
+        id="movielens-a-lob-soon-low",
+        where=f"{EXPLOITS}sentence 1",
+        words="In Setting A, lobUCB and lobTS quickly reach a low regret per round.",
+        statistic="regret of UCB and TS minus regret of lobUCB and lobTS, rounds 501-1000",
+        test=for_each(
+            LOB_VARIANTS,
+            lambda records, lob: below(records.at(), lob, UNSTRUCTURED, 0.125, 0.25),
+        ),
+    ),
+)
+
+EXPERIMENT = Experiment(
+    name="figure-6",
+    place="Figure 6 (Appendix B.5)",
+    title="MovieLens, Setting A: regret per round with 60 states",
+    note=AVERAGED,
+    work=WORK,
+    draw=draw,
+    claims=CLAIMS,
+)

@@ -1,0 +1,73 @@
+"""What a part found: one row of numbers for each user, by label."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lobandits._checks import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """Samples by label: arrays of shape (n_users, n_points), the same users for every label.
+
+    A simulation has each policy's cumulative regret at evenly spaced rounds, the points; anything
+    else has one point. ``settings`` decided the numbers. What each label took is in ``seconds``,
+    and ``cpu_seconds`` counts all workers.
+    """
+
+    settings: Mapping[str, Any]
+    points: FloatArray
+    samples: Mapping[str, FloatArray]
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    cpu_seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels, in the order given."""
+        return tuple(self.samples)
+
+    @property
+    def by_value(self) -> dict[float, str]:
+        """The labels that read "name = value", by their value."""
+        return {float(label.split("=")[1]): label for label in self.samples if "=" in label}
+
+    @property
+    def n_users(self) -> int:
+        """How many rows each label has."""
+        return len(next(iter(self.samples.values())))
+
+    @property
+    def horizon(self) -> int:
+        """The last point."""
+        return int(self.points[-1])
+
+    def total(self, label: str, share: float = 1.0) -> FloatArray:
+        """Return each user's regret after that share of the rounds."""
+        if share <= 0:
+            return np.zeros(self.n_users)
+        place = int(np.searchsorted(self.points, share * self.points[-1] - 1e-9))
+        return self.samples[label][:, place]
+
+    def between(self, label: str, start: float, stop: float) -> FloatArray:
+        """Return each user's regret in the rounds between two shares of the horizon."""
+        return self.total(label, stop) - self.total(label, start)
+
+    def curve(self, label: str) -> tuple[FloatArray, FloatArray]:
+        """Return the mean over users at every point, and its standard error."""
+        return mean_and_error(self.samples[label])
+
+    def slope(self, label: str) -> tuple[FloatArray, FloatArray]:
+        """Return the mean regret per round since the point before, and its standard error."""
+        steps = np.diff(self.points, prepend=0.0)
+        return mean_and_error(np.diff(self.samples[label], axis=1, prepend=0.0) / steps)
+
+
+def mean_and_error(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mean over the first axis and its standard error (nan for a single row)."""
+    n = len(values)
+    if n < 2:
+        return values.mean(axis=0), np.full(values.shape[1:], np.nan)
+    return values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(n)

@@ -1,0 +1,90 @@
+"""The numbers of an experiment as tables: long for machines, wide for readers."""
+
+import csv
+from collections.abc import Iterator, Mapping
+from io import StringIO
+from typing import Any
+
+import numpy as np
+
+from lobandits.experiments.outcome import Outcome
+from lobandits.experiments.parts import Record
+from lobandits.experiments.policy_names import policy_title
+from lobandits.experiments.records import Key, axis_values, key_text, value_text
+
+WIDEST = 12
+"""Columns of a table for readers, at most."""
+
+
+def long_rows(outcome: Outcome, every: bool) -> Iterator[dict[str, Any]]:
+    """Yield a row for each part, label and point (the last point only, unless ``every``)."""
+    for key, record in outcome.records.items():
+        for label in record.labels:
+            mean, error = record.curve(label)
+            for i in range(len(mean)) if every else [len(mean) - 1]:
+                yield {
+                    **axis_values(key),
+                    "label": label,
+                    "round": int(record.points[i]),
+                    "mean": float(mean[i]),
+                    "error": None if np.isnan(error[i]) else float(error[i]),
+                    "users": record.n_users,
+                }
+
+
+def csv_text(outcome: Outcome) -> str:
+    """Return the long table, of every point."""
+    rows = list(long_rows(outcome, every=True))
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    text = StringIO()
+    writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def reader_tables(outcome: Outcome) -> list[list[list[str]]]:
+    """Return tables of text, the header first: a row per part, or if there is one, per label."""
+    groups: dict[tuple[str, ...], dict[Key, Record]] = {}
+    for key, record in outcome.records.items():
+        groups.setdefault(record.labels, {})[key] = record
+    return [_reader_table(records, outcome.experiment.timed) for records in groups.values()]
+
+
+def _reader_table(records: Mapping[Key, Record], timed: bool) -> list[list[str]]:
+    labels = next(iter(records.values())).labels
+    titles = [_full_title(label) for label in labels]
+    cells = [[_cell(r, label, timed) for label in labels] for r in records.values()]
+    if len(records) == 1 or len(labels) > WIDEST:
+        return [["", *map(key_text, records)], *map(list, zip(titles, *cells, strict=True))]
+    axes = [axis_values(key) for key in records]
+    rows = [[*map(value_text, each.values()), *row] for each, row in zip(axes, cells, strict=True)]
+    return [[*axes[0], *titles], *rows]
+
+
+def _full_title(label: str) -> str:
+    """Return a policy's name with its options: in tables all variants stand side by side."""
+    name, bracket, options = label.partition("(")
+    return f"{policy_title(name)} ({options}" if bracket else policy_title(label)
+
+
+def _cell(record: Record, label: str, timed: bool) -> str:
+    """Return mean and standard error, or for times the processor seconds."""
+    if timed:
+        return f"{record.cpu_seconds[label]:.3g} s"
+    mean, error = record.curve(label)
+    if np.isnan(error[-1]):
+        return f"{mean[-1]:,.10g}"
+    return f"{_number(mean[-1], error[-1])} ± {error[-1]:.2g}"
+
+
+def _number(value: float, error: float) -> str:
+    """Return a value with as many digits as its error allows.
+
+    Examples
+    --------
+    >>> _number(123.456, 2.3), _number(0.012345, 0.0002)
+    ('123.5', '0.01235')
+    """
+    digits = 1 if error == 0 else int(np.clip(1 - np.floor(np.log10(error)), 0, 8))
+    return f"{value:,.{digits}f}"

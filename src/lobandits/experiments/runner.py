@@ -1,0 +1,149 @@
+"""reproduce: run the parts of experiments that are missing, judge claims, write a report."""
+
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import get_args
+
+from lobandits._checks import one_of, whole
+from lobandits.errors import LobInputError
+from lobandits.experiments.catalogue import chosen, drawn
+from lobandits.experiments.claims import judge
+from lobandits.experiments.drawing import render
+from lobandits.experiments.experiment import Experiment, Size
+from lobandits.experiments.outcome import Outcome, Reproduction
+from lobandits.experiments.parts import (
+    Part,
+    RatingData,
+    Record,
+    Resources,
+    load_part,
+    part_key,
+    save_part,
+)
+from lobandits.experiments.progress import ProgressBars, progress_bars
+from lobandits.experiments.records import Key, Records
+from lobandits.experiments.report import write_report
+
+
+def reproduce(
+    names: Sequence[str] = (),
+    *,
+    size: Size = "default",
+    seed: int = 0,
+    movielens: Path | None = None,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    out: Path = Path("reproduction"),
+    progress: bool = True,
+) -> Reproduction:
+    """Run experiments of the paper, draw them, test their claims, and write a report.
+
+    The numbers depend on ``names``, ``size``, ``seed`` and the ratings alone. Finished parts are
+    saved in ``out`` and not run again. An experiment that breaks does not stop the others; the
+    claims that rest on it are "not testable here".
+
+    Parameters
+    ----------
+    names
+        Experiments or groups, see :data:`EXPERIMENTS`; "claims" tests all claims without
+        drawing. None: everything.
+    size
+        "default", "full" (as the paper), or "tiny" (for tests).
+    seed
+        Names all random numbers.
+    movielens
+        Folder or zip of a MovieLens edition; without it, ratings are generated.
+    workers, executor
+        As in :func:`lobandits.simulate`.
+    out
+        Folder of the report and of finished parts.
+    progress
+        Show progress bars, if standard error is a terminal.
+    """
+    one_of("size", size, get_args(Size))
+    experiments, pictured = chosen(names), drawn(names)
+    workers = None if workers is None else whole("workers", workers)
+    seed = whole("seed", seed, least=0)
+    ratings = RatingData(movielens, seed)
+    _make_folder(out)
+    if movielens is not None and any(e.on_ratings for e in experiments):
+        ratings.ratings  # noqa: B018  # read now: a wrong path must not cost an hour
+    began = time.perf_counter()
+    parts = {e.name: e.parts(size, seed) for e in experiments}
+    costs = {name: sum(part.cost for part in each.values()) for name, each in parts.items()}
+    with progress_bars(progress, sum(costs.values())) as bars:
+        run = _Run(Resources(ratings, workers, executor), out, bars)
+        outcomes = []
+        for e in experiments:
+            with bars.experiment(e.name, costs[e.name]):
+                outcomes.append(run.outcome(e, parts[e.name], e.name in pictured))
+    used = any(o.experiment.on_ratings and not o.broken for o in outcomes)
+    facts = ratings.facts() if used else {}
+    took = time.perf_counter() - began
+    found = Reproduction(size, seed, out, facts, outcomes, took, run.fresh)
+    write_report(found)
+    return found
+
+
+def _make_folder(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LobInputError(f"cannot write to the folder {out}: {error.strerror}") from None
+
+
+@dataclass
+class _Run:
+    """The state of a run: records by key, so that figures share their parts."""
+
+    resources: Resources
+    folder: Path
+    bars: ProgressBars
+    records: dict[str, Record] = field(default_factory=dict)
+    fresh: int = 0
+
+    def outcome(self, experiment: Experiment, parts: Mapping[Key, Part], is_drawn: bool) -> Outcome:
+        """Return what became of an experiment, whatever breaks in it."""
+        began = time.perf_counter()
+        ratings = self.resources.ratings
+        keys: dict[Key, str] = {}
+        records, pictures, why = Records({}), dict[str, str](), ""
+        try:
+            for key, part in parts.items():
+                keys[key] = part_key(part.settings(ratings))
+                records[key] = self.record(keys[key], part)
+            if experiment.on_ratings:
+                records = _on_ratings(records, ratings)
+            findings = [f for claim in experiment.claims for f in judge(claim, records)]
+            if is_drawn and experiment.draw is not None:
+                pictures = render(experiment.name, experiment.draw, records)
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}".splitlines()[0]
+            self.bars.say(f"{experiment.name} broke: {why}")
+            records = Records(records)
+            findings = [f for claim in experiment.claims for f in judge(claim, None, why)]
+        took = time.perf_counter() - began
+        shown = is_drawn and not why
+        return Outcome(experiment, records, keys, findings, pictures, shown, why, took)
+
+    def record(self, key: str, part: Part) -> Record:
+        """Return a part's record: known, saved, or run now."""
+        record = self.records.get(key) or load_part(self.folder, key)
+        if record is not None:
+            self.bars.advance(part.cost)
+        else:
+            record = part.run(self.resources, lambda share: self.bars.advance(share * part.cost))
+            save_part(self.folder, key, record)
+            self.fresh += 1
+        self.records[key] = record
+        return record
+
+
+def _on_ratings(records: Records, ratings: RatingData) -> Records:
+    """Return the records with what readers must know of the ratings."""
+    facts = ratings.facts()
+    title = "{data}: {users:,} users, {genres} genres".format(**facts)
+    return Records(records, facts["data"], title)

@@ -1,0 +1,40 @@
+import numpy as np
+
+from lobandits.experiments.parts import Record
+from lobandits.simulation import Synthetic, simulate
+
+
+def record() -> Record:
+    regret = np.random.default_rng(0).random((6, 10))
+    return Record({}, np.arange(20.0, 201.0, 20.0), {"ucb": regret.cumsum(axis=1)})
+
+
+def test_regret_at_and_between_shares_of_the_horizon() -> None:
+    found = record()
+    samples = found.samples["ucb"]
+    assert found.total("ucb").tolist() == samples[:, -1].tolist()
+    assert found.total("ucb", 0.5).tolist() == samples[:, 4].tolist()
+    assert found.total("ucb", 0).tolist() == [0.0] * 6
+    assert found.between("ucb", 0.5, 1.0).tolist() == (samples[:, -1] - samples[:, 4]).tolist()
+
+
+def test_curves_are_those_of_the_simulation() -> None:
+    result = simulate(Synthetic(4, 3), ["ts"], 100, 20, progress=False)
+    cumulative = result.regret["ts"].cumsum(axis=1)[:, 19::20]
+    found = Record({}, np.arange(20.0, 101.0, 20.0), {"ts": cumulative})
+    for own, theirs in zip(found.curve("ts"), result.cumulative("ts"), strict=True):
+        np.testing.assert_allclose(own, theirs[19::20])
+    for own, theirs in zip(found.slope("ts"), result.instantaneous("ts", 20), strict=True):
+        np.testing.assert_allclose(own, theirs[19::20])
+
+
+def test_one_user_has_a_mean_without_an_error() -> None:
+    mean, error = Record({}, np.ones(1), {"users": np.array([[7.0]])}).curve("users")
+    assert mean.tolist() == [7.0]
+    assert np.isnan(error).all()
+
+
+def test_labels_that_end_in_a_value_are_known_by_it() -> None:
+    samples = {label: np.zeros((1, 1)) for label in ("LB", "LOB, q = 0.5", "LOB, q = 1")}
+    found = Record({}, np.ones(1), samples)
+    assert found.by_value == {0.5: "LOB, q = 0.5", 1.0: "LOB, q = 1"}
