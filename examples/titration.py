@@ -68,13 +68,9 @@ def choose_up_to(
     highest: int,
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """Return doses of at most ``highest``: the decision of a policy that has only these."""
-    allowed = np.arange(min(highest, len(DOSES) - 1) + 1)
-    careful = policy.only(allowed)
-    part = careful.start(len(patients))
-    part.counts[...] = state.counts[np.ix_(patients, allowed)]
-    part.sums[...] = state.sums[np.ix_(patients, allowed)]
-    return careful.choose(part, rng)
+    """Return doses of at most ``highest``."""
+    allowed = np.arange(len(DOSES)) <= highest
+    return policy.choose(state.take(patients), rng, allowed)
 
 
 if __name__ == "__main__":
