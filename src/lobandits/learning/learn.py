@@ -7,11 +7,13 @@ import numpy as np
 from lobandits._checks import BoolArray, FloatArray, IntArray, one_of, real, whole
 from lobandits._progress import spinner
 from lobandits.errors import LobInputError
+from lobandits.learning.centroids import averages
+from lobandits.learning.imputation import impute
 from lobandits.learning.kendall import pair_signs, rank
-from lobandits.learning.kmeans import KendallKMeans, averages
+from lobandits.learning.kmeans import KendallKMeans
 from lobandits.learning.logs import Logs, reward_table
 from lobandits.learning.model import OrderModel
-from lobandits.learning.table import RewardTable, impute
+from lobandits.learning.table import RewardTable
 from lobandits.orders import LatentOrders
 from lobandits.orders.arms import counted
 from lobandits.orders.tables import closure
