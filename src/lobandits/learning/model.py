@@ -16,13 +16,13 @@ from lobandits._checks import (
     fraction,
     not_negative,
     number_array,
+    shaped_array,
     whole,
 )
 from lobandits._versioned import read_versioned, write_versioned
 from lobandits.errors import LobInputError
 from lobandits.learning.kendall import PairSigns, distances, nearest, pair_signs, relation_signs
 from lobandits.learning.logs import Logs, read_logs
-from lobandits.learning.table import shaped_array
 from lobandits.orders import LatentOrders
 from lobandits.orders.arms import arm_index
 from lobandits.orders.latent import MODEL_FORMAT

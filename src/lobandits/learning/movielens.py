@@ -11,7 +11,8 @@ import numpy as np
 from lobandits._checks import whole
 from lobandits.errors import LobInputError, LobWarning
 from lobandits.learning.editions import open_source, read_movies, read_ratings
-from lobandits.learning.table import RewardTable, pivot
+from lobandits.learning.pivot import pivot
+from lobandits.learning.table import RewardTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
