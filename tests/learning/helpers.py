@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from lobandits.errors import LobInputError
-from lobandits.learning import RewardTable, reward_table
+from lobandits.learning import GeneratedRatings, RewardTable, reward_table
 
 
 def ratings(seed: int = 0, n_rows: int = 500) -> pl.DataFrame:
@@ -66,3 +66,10 @@ def refused(logs: Any, *arguments: Any, **options: Any) -> str:
 def with_values(name: str, values: list[Any]) -> pl.DataFrame:
     """Return good logs, but for one column."""
     return pl.DataFrame(GOOD | {name: values}, strict=False)
+
+
+def in_half(ratings: GeneratedRatings) -> tuple[RewardTable, RewardTable]:
+    """Return the tables of every other user, and of the rest."""
+    table = reward_table(ratings.table, **COLUMNS)
+    half = np.arange(table.n_users) % 2 == 0
+    return table.take(half), table.take(~half)
