@@ -7,11 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from tests.learning.helpers import (
-    GOOD,
-    refused,
-    with_values,
-)
+from tests.learning.helpers import GOOD, refused, with_values
 
 from lobandits.learning import RewardTable, reward_table
 

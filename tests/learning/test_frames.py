@@ -5,14 +5,7 @@ import uuid
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-from tests.learning.helpers import (
-    COLUMNS,
-    EXPECTED,
-    GOOD,
-    LOGS,
-    assert_same,
-    refused,
-)
+from tests.learning.helpers import COLUMNS, EXPECTED, GOOD, LOGS, assert_same, refused
 
 from lobandits.learning import reward_table
 

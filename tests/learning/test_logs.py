@@ -8,15 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from tests.learning.helpers import (
-    COLUMNS,
-    EXPECTED,
-    GOOD,
-    LOGS,
-    assert_same,
-    refused,
-    with_values,
-)
+from tests.learning.helpers import COLUMNS, EXPECTED, GOOD, LOGS, assert_same, refused, with_values
 
 import lobandits as lob
 from lobandits.errors import LobInputError

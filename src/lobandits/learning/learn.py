@@ -76,12 +76,7 @@ def learn_orders(
             logs, user, arm, reward,
             min_user_rewards=min_user_rewards, min_arm_rewards=min_arm_rewards,
         )  # fmt: skip
-    told = n_told(table)
-    if told < n_states:
-        raise LobInputError(
-            f"n_states is {n_states}, but only {told} of {table.n_users} users tried two arms or "
-            f"more; ask for at most {told} states, or give more users"
-        )
+    _check_told(table, n_states)
     kmeans.fit(table.means)
     orders = LatentOrders.from_rankings(kmeans.rankings_.tolist(), arms=table.arms)
     labels = kmeans.labels_
@@ -90,6 +85,15 @@ def learn_orders(
         distinct, labels = _merge(kept, labels)
         orders = LatentOrders(distinct, table.arms)
     return model_of(table, orders, labels, merged=n_states - orders.n_states)
+
+
+def _check_told(table: RewardTable, n_states: int) -> None:
+    told = n_told(table)
+    if told < n_states:
+        raise LobInputError(
+            f"n_states is {n_states}, but only {told} of {table.n_users} users tried two arms or "
+            f"more; ask for at most {told} states, or give more users"
+        )
 
 
 def n_told(table: RewardTable) -> int:
