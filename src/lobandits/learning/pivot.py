@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lobandits._checks import IntArray
+from lobandits._checks import IntArray, read_only
 from lobandits.errors import LobInputError
 from lobandits.learning.table import RewardTable
 from lobandits.orders.arms import arm_names
@@ -42,7 +42,8 @@ def pivot(cells: Any, name: str, arm: str) -> RewardTable:
         raise LobInputError(
             f"column {arm!r} of {name}: {error}. Correct or leave out such rows"
         ) from None
-    return RewardTable._of(names, users=users, **fields)
+    cells = {field: read_only(values) for field, values in fields.items()}
+    return RewardTable._of(users=users, arms=names, **cells)
 
 
 def _ranks(parts: list[Any]) -> tuple[NDArray[Any], list[IntArray]]:

@@ -1,6 +1,5 @@
 """RewardTable: what learning needs to know of logs, three numbers for each user and arm."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lobandits._checks import FloatArray, IntArray, read_only, shaped_array, whole
+from lobandits._frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_names
 
@@ -18,8 +18,8 @@ BITS = 40
 CELLS = ("counts", "sums", "squares")
 
 
-@dataclass(frozen=True, eq=False)
-class RewardTable:
+@dataclass(frozen=True)
+class RewardTable(Frozen):
     r"""The number, sum and sum of squares of each user's rewards from each arm.
 
     .. math:: N_{ia} = \sum_{t} 1[a_t = a], \quad
@@ -61,18 +61,8 @@ class RewardTable:
         counts, sums, squares = (shaped_array(name, getattr(self, name), shape) for name in CELLS)
         if (counts < 0).any() or (counts % 1).any():
             raise LobInputError("counts must be whole numbers that are not negative")
-        self._fill(arms, users=users, counts=counts.astype(np.int64), sums=sums, squares=squares)
-
-    @classmethod
-    def _of(cls, arms: Sequence[str], **arrays: NDArray[Any]) -> "RewardTable":
-        """Return the table of fields that are already checked."""
-        table = object.__new__(cls)
-        table._fill(arms, **arrays)
-        return table
-
-    def _fill(self, arms: Sequence[str], **arrays: NDArray[Any]) -> None:
-        fixed = {name: read_only(array) for name, array in arrays.items()}
-        self.__dict__.update(fixed, arms=tuple(arms))
+        cells = {"counts": counts.astype(np.int64), "sums": sums, "squares": squares}
+        self._set(users=users, arms=arms, **cells)
 
     @property
     def n_users(self) -> int:
@@ -140,11 +130,11 @@ class RewardTable:
 
     def _part(self, users: NDArray[Any], arms: IntArray) -> "RewardTable":
         try:
-            arrays = {name: getattr(self, name)[users][:, arms] for name in CELLS}
+            arrays = {name: read_only(getattr(self, name)[users][:, arms]) for name in CELLS}
             arrays["users"] = self.users[users]
         except IndexError as error:
             raise LobInputError(f"no such users in {self!r}: {error}") from None
-        return RewardTable._of([self.arms[a] for a in arms], **arrays)
+        return RewardTable._of(arms=tuple(self.arms[a] for a in arms), **arrays)
 
     def __repr__(self) -> str:
         sizes = f"n_users={self.n_users}, n_arms={self.n_arms}, n_rewards={self.n_rewards}"
