@@ -45,6 +45,14 @@ def finite_array(name: str, value: ArrayLike, ndim: int | None = None) -> FloatA
     return array
 
 
+def shaped_array(name: str, value: ArrayLike, shape: tuple[int, ...]) -> FloatArray:
+    """Return ``value`` as an array of finite numbers, or refuse another shape."""
+    array = finite_array(name, value)
+    if array.shape != shape:
+        raise LobInputError(f"{name} must have the shape {shape}, got {array.shape}")
+    return array
+
+
 def whole_numbers(name: str, value: ArrayLike) -> IntArray:
     """Return ``value`` as a flat array of whole numbers."""
     numbers = np.asarray(value)

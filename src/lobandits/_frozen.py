@@ -115,9 +115,13 @@ def _fixed(value: Any) -> Any:
 
 
 def _content(value: Any) -> Any:
-    """Return what two equal fields have in common: of arrays their type, shape and bits."""
+    """Return what two equal fields have in common: of arrays their type, shape and bits.
+
+    Of arrays of Python objects, the objects: their bits are addresses.
+    """
     if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, value.tobytes()
+        inside = tuple(value.flat) if value.dtype.hasobject else value.tobytes()
+        return value.dtype.str, value.shape, inside
     return tuple(map(_content, value)) if isinstance(value, tuple) else value
 
 

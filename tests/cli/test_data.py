@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from lobandits.cli.__main__ import app
 from lobandits.learning import load_movielens
-from lobandits.learning.download import EDITIONS
+from lobandits.learning.movielens.editions import EDITIONS
 
 RUNNER = CliRunner()
 NAME = "ml-latest-small.zip"

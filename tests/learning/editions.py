@@ -4,7 +4,11 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from lobandits.learning.editions import FLAGS
+import pytest
+
+from lobandits.errors import LobInputError
+from lobandits.learning.movielens import MovieLensRatings, load_movielens
+from lobandits.learning.movielens.editions import GENRES_100K
 
 ROOT = Path(__file__).parents[2]
 REAL = ROOT.parent / "shared" / "data" / "ml-latest-small"
@@ -30,7 +34,7 @@ def write_100k(folder: Path, ratings: Sequence[Rating] = WHOLE) -> Path:
     items = []
     for movie, title, genres in PLAIN:
         named = genres.split("|") if genres else ["unknown"]
-        flags = "|".join("1" if flag in named else "0" for flag in FLAGS)
+        flags = "|".join("1" if flag in named else "0" for flag in GENRES_100K)
         items.append(f"{movie}|{title}|01-Jan-1995||http://example.org/?{movie}|{flags}\n")
     (folder / "u.item").write_text("".join(items), encoding="latin-1")
     (folder / "u1.base").write_text("not ours\n")
@@ -82,3 +86,15 @@ def zipped(folder: Path, flat: bool = False) -> Path:
         for file in sorted(folder.iterdir()):
             archive.write(file, file.name if flat else f"{folder.name}/{file.name}")
     return path
+
+
+def rows(data: MovieLensRatings) -> list[tuple[int, int, float]]:
+    """Return the ratings row by row."""
+    return list(zip(*(column.to_pylist() for column in data.ratings.columns), strict=True))
+
+
+def refusal(path: Path) -> str:
+    """Return why the files are refused."""
+    with pytest.raises(LobInputError) as caught:
+        load_movielens(path)
+    return str(caught.value)

@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pytest
 
-from lobandits.learning import RewardTable
+from lobandits.errors import LobInputError
+from lobandits.learning import GeneratedRatings, RewardTable, reward_table
 
 
 def ratings(seed: int = 0, n_rows: int = 500) -> pl.DataFrame:
@@ -44,3 +46,30 @@ def assert_same(table: RewardTable, other: RewardTable) -> None:
 
 
 COLUMNS: dict[str, Any] = {"user": "userId", "arm": "genre", "reward": "rating"}
+
+LOGS = ratings()
+EXPECTED = tabulate(LOGS, "userId", "genre", "rating")
+GOOD: dict[str, list[Any]] = {
+    "user": [1, 1, 2, 2, 3],
+    "arm": ["a", "b", "a", "b", "a"],
+    "reward": [1.0, 2.0, 3.0, 4.0, 5.0],
+}
+
+
+def refused(logs: Any, *arguments: Any, **options: Any) -> str:
+    """Return why the logs are refused."""
+    with pytest.raises(LobInputError) as caught:
+        reward_table(logs, *arguments, **options)
+    return str(caught.value)
+
+
+def with_values(name: str, values: list[Any]) -> pl.DataFrame:
+    """Return good logs, but for one column."""
+    return pl.DataFrame(GOOD | {name: values}, strict=False)
+
+
+def in_half(ratings: GeneratedRatings) -> tuple[RewardTable, RewardTable]:
+    """Return the tables of every other user, and of the rest."""
+    table = reward_table(ratings.table, **COLUMNS)
+    half = np.arange(table.n_users) % 2 == 0
+    return table.take(half), table.take(~half)

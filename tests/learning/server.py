@@ -5,6 +5,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+from lobandits.learning.movielens.download import download_movielens
+
+NAME = "ml-20m.zip"
+N_RATINGS = 20_000  # in it
 
 
 class Files(ThreadingHTTPServer):
@@ -96,3 +102,13 @@ def serving(files: dict[str, bytes]) -> Iterator[Files]:
         finally:
             server.shutdown()
             thread.join()
+
+
+def get(server: Files, folder: Path) -> Path:
+    """Download the edition that the server has."""
+    return download_movielens("movielens-20m", folder, server.url)
+
+
+def zips(server: Files) -> list[str | None]:
+    """Return the ranges that were asked for."""
+    return [wanted for name, wanted in server.requests if name == NAME]

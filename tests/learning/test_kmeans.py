@@ -2,36 +2,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 from tests.learning import naive
+from tests.learning.planted import as_set, planted
 
 from lobandits.errors import LobInputError
-from lobandits.learning import KendallKMeans, kendall
-from lobandits.learning.kendall import assign, iterate, pair_signs, plus_plus, rank
-from lobandits.learning.kmeans import BordaCentroid, MeanCentroid, borda_scores
-from lobandits.learning.table import impute
+from lobandits.learning import KendallKMeans
+from lobandits.learning.centroids import MeanCentroid
+from lobandits.learning.imputation import impute
+from lobandits.learning.kendall import pair_signs, rank
+from lobandits.learning.kmeans import iterate
 
 Floats = naive.Floats
-
-
-def planted(n: int, k: int, m: int, noise: float, missing: float, seed: int) -> Any:
-    """Return users' means around m random orders, with scales of their own, and the orders."""
-    rng = np.random.default_rng(seed)
-    places = np.stack([rng.permutation(k) for _ in range(m)]).astype(np.float64)
-    states = rng.integers(m, size=n)
-    means = places[states] + rng.normal(0, noise, (n, k))
-    means = rng.uniform(-2, 2, (n, 1)) + rng.uniform(0.2, 3, (n, 1)) * means
-    means[rng.random((n, k)) < missing] = np.nan
-    told = (~np.isnan(means)).sum(axis=1) >= 2
-    return means[told], np.argsort(-places, axis=1), states[told]
-
-
-def as_set(rankings: Any) -> set[tuple[int, ...]]:
-    return {tuple(int(a) for a in row) for row in rankings}
 
 
 @pytest.mark.parametrize("centroid", ["mean", "borda"])
@@ -57,38 +40,6 @@ def test_iterations_equal_their_twin(missing: float, seed: int) -> None:
     inertia, rankings = naive.lloyd(means, seeds, 20)
     assert found.inertia == pytest.approx(inertia, abs=1e-12)
     assert found.rankings.tolist() == rankings
-
-
-def test_borda_scores_equal_their_twin() -> None:
-    means, _, _ = planted(12, 5, 2, noise=2.0, missing=0.3, seed=3)
-    means = means.round(0)
-    users, labels = pair_signs(means), np.arange(len(means)) % 2
-    centroid = BordaCentroid(borda_scores(impute(means)[0]), users, ~np.isnan(means))
-    for s in (0, 1):
-        members = np.flatnonzero(labels == s)
-        scores = np.array(naive.borda(means, members.tolist()))
-        worst = -scores
-        updated = centroid.update(labels, np.stack([worst, worst]))
-        np.testing.assert_allclose(updated[s], scores, atol=1e-12)
-
-
-@given(
-    hnp.arrays(np.float64, (14, 5), elements=st.sampled_from([1.0, 2.0, 3.0, 4.0, np.nan])),
-    st.integers(1, 4),
-    st.integers(0, 99),
-)
-def test_borda_never_raises_the_objective(means: Any, m: int, seed: int) -> None:
-    means[:, :2] = np.where(np.isnan(means[:, :2]), 2.5, means[:, :2])
-    means[0] = np.where(np.isnan(means[0]), 2.5, means[0])
-    users = pair_signs(means)
-    centroid = BordaCentroid(borda_scores(impute(means)[0]), users, ~np.isnan(means))
-    current = assign(users, centroid.values[np.random.default_rng(seed).permutation(14)[:m]], 0)
-    for step in range(6):
-        centers = centroid.update(current.labels, current.centers)
-        centers = np.where(np.isnan(centers), centroid.values[:1], centers)
-        following = assign(users, centers, step)
-        assert following.inertia <= current.inertia + 1e-12
-        current = following
 
 
 @pytest.mark.parametrize("centroid", ["mean", "borda"])
@@ -122,29 +73,6 @@ def test_empty_states_start_again_at_the_farthest_users() -> None:
     found = iterate(users, MeanCentroid(means), seeds, 50, lambda steps: None)
     assert np.unique(found.labels).size == 4
     assert found.inertia < 0.05
-
-
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_seeds_equal_their_twin(missing: float) -> None:
-    means, _, _ = planted(30, 9, 4, noise=2.0, missing=missing, seed=9)  # sums hardly tie
-    users, filled = pair_signs(means), impute(means)[0]
-    for seed in range(5):
-        found = plus_plus(users, filled, 5, np.random.default_rng(seed))
-        assert found.tolist() == naive.plus_plus(means, 5, np.random.default_rng(seed))
-
-
-def test_seeds_have_different_orders_until_none_is_left() -> None:
-    means = np.array([[3.0, 2, 1], [1, 2, 3], [2, 3, 1]])[np.arange(30) % 3]
-    users = pair_signs(means)
-    for seed in range(20):
-        seeds = plus_plus(users, means, 8, np.random.default_rng(seed))
-        assert len(seeds) == len(as_set(rank(means[seeds]))) == 3
-
-
-def test_seeds_of_many_users_are_chosen_among_some(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kendall, "MOST_USERS", 100)
-    means, orders, _ = planted(500, 6, 4, noise=0.2, missing=0.0, seed=6)
-    assert as_set(KendallKMeans(4).fit(means).rankings_) == as_set(orders)
 
 
 class Alternating:

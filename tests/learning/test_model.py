@@ -1,3 +1,5 @@
+"""A learned model: its file, and the states of new users."""
+
 import json
 from pathlib import Path
 from typing import Any
@@ -5,6 +7,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.learning import naive
+from tests.learning.helpers import COLUMNS, in_half
 
 import lobandits as lob
 
@@ -101,12 +105,55 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         learned().save(tmp_path / "none" / "model.json")
 
 
-def test_the_plot_shows_the_largest_state_on_top() -> None:
-    model = learned()
-    ranks, bars, scale = model.plot().axes
-    largest = np.argsort(-model.sizes, kind="stable")
-    assert [label.get_text() for label in ranks.get_yticklabels()] == [str(s) for s in largest]
-    widths = [bar.get_extents().width for bar in bars.patches]
-    ratio = widths[0] / model.sizes.max()
-    np.testing.assert_allclose(widths, ratio * model.sizes[largest])
-    assert scale.get_ylabel() == "rank (1 is best)"
+def test_new_users_get_the_nearest_order() -> None:
+    rest, held = in_half(lob.make_ratings(400, 7, 4, ratings_per_user=200, seed=6))
+    model = lob.learn_orders(rest, n_states=4)
+    labels = model.predict(held)
+    rankings = np.array([order.ranking for order in model.orders])
+    assert labels.tolist() == naive.assign(held.means, rankings)
+    np.testing.assert_array_equal(model.predict(held.means), labels)
+    np.testing.assert_array_equal(model.predict(rest), model.labels)
+    np.testing.assert_array_equal(model.distances(held).argmin(axis=1), labels)
+
+
+def test_arms_are_matched_by_name() -> None:
+    ratings = lob.make_ratings(200, 5, 3, ratings_per_user=200, missing=0.0, seed=7)
+    model = lob.learn_orders(ratings.table, **COLUMNS, n_states=3)
+    first, *_, last = model.orders.arms
+    logs = pl.DataFrame({"userId": ["new", "new"], "genre": [last, first], "rating": [5.0, 1.0]})
+    state = int(model.predict(logs, **COLUMNS)[0])
+    means = np.full((1, 5), np.nan)
+    means[0, [0, -1]] = 1.0, 5.0
+    assert model.predict(means).tolist() == [state]
+    with pytest.raises(lob.LobInputError, match="column 'genre': unknown arm 'Drame'"):
+        model.predict(logs.with_columns(genre=pl.lit("Drame")), **COLUMNS)
+
+
+def test_new_users_from_files(tmp_path: Path) -> None:
+    ratings = lob.make_ratings(60, 5, 3, seed=7)
+    model = lob.learn_orders(ratings.table, **COLUMNS, n_states=3)
+    files = [str(ratings.write(tmp_path / "a.parquet"))]
+    for logs in (files, files[0], tmp_path):
+        np.testing.assert_array_equal(model.predict(logs, **COLUMNS), model.labels)
+
+
+def test_who_tried_one_arm_gets_the_largest_state() -> None:
+    model = lob.learn_orders(lob.make_ratings(200, 5, 3, seed=8).table, **COLUMNS, n_states=3)
+    lone = np.full((2, 5), np.nan)
+    lone[1, 2] = 3.0
+    assert (model.predict(lone) == model.sizes.argmax()).all()
+
+
+@pytest.mark.parametrize(
+    ("means", "message"),
+    [
+        (np.zeros((2, 4)), r"means must have shape \(n_users, 5\), got \(2, 4\)"),
+        (np.zeros(5), r"got \(5,\)"),
+        ([[1.0, 2.0, np.inf, 1.0, 2.0]], r"means\[0, 2\] is inf"),
+        ([["a", "b", "c", "d", "e"]], "means must be an array of numbers"),
+    ],
+)
+def test_wrong_means_are_named(means: Any, message: str) -> None:
+    model = lob.learn_orders(lob.make_ratings(50, 5, 2, seed=9).table, **COLUMNS, n_states=2)
+    with pytest.raises(lob.LobInputError, match=message):
+        model.predict(means)

@@ -116,6 +116,27 @@ def test_take_keeps_arms_and_the_order_asked_for() -> None:
         table.take([3])
 
 
+def test_tables_of_the_same_rewards_are_equal_whoever_their_users_are() -> None:
+    cells = {"counts": [[1], [2]], "sums": [[1.0], [3.0]], "squares": [[1.0], [5.0]]}
+
+    def table(*users: Any) -> RewardTable:
+        return RewardTable(np.array(users, dtype=object), ("a",), **cells)  # type: ignore[arg-type]
+
+    one, two = table("ann", "b" * 9), table("ann", "bbb" * 3)
+    assert one == two
+    assert hash(one) == hash(two)
+    assert one != table("ann", "bob")
+    assert one != one.take([1, 0])
+
+
+def test_what_a_table_is_made_of_stays_the_callers_own() -> None:
+    counts = np.ones((1, 1), dtype=np.int64)
+    sums = np.ones((1, 1))
+    table = RewardTable(np.array(["x"]), ("a",), counts, sums, np.ones((1, 1)))
+    sums[0, 0] = 7.0
+    assert table.sums[0, 0] == 1.0
+
+
 def test_a_table_cannot_be_written() -> None:
     table = tabulate([(0, "a", 1.0)])
     with pytest.raises(ValueError, match="read-only"):

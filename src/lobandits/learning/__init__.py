@@ -1,11 +1,12 @@
 """Orders from logs: aggregation, clustering, and the model that decides for new users."""
 
+from lobandits.learning.exact import exact_orders
+from lobandits.learning.generated import GeneratedRatings, make_ratings
 from lobandits.learning.kmeans import KendallKMeans
-from lobandits.learning.learn import exact_orders, learn_orders
+from lobandits.learning.learn import learn_orders
 from lobandits.learning.logs import reward_table
 from lobandits.learning.model import OrderModel
 from lobandits.learning.movielens import MovieLensRatings, load_movielens
-from lobandits.learning.ratings import GeneratedRatings, make_ratings
 from lobandits.learning.table import RewardTable
 
 __all__ = [

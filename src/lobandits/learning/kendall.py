@@ -1,10 +1,7 @@
-"""Kendall's tau distance between users and orders, by products of signs, and k-means with it."""
+"""Kendall's tau distance between users and orders, by products of signs."""
 
-import hashlib
-import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +11,6 @@ from lobandits._checks import BoolArray, FloatArray, IntArray
 Signs = NDArray[np.float32]
 
 BLOCK = 8192  # users whose signs are multiplied at a time, so that memory hardly grows with users
-MOST_USERS = 50_000  # seeds are chosen among at most so many users, drawn at random
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +94,11 @@ def rank(values: FloatArray) -> IntArray:
 
 
 def agreements(users: PairSigns, orders: Signs) -> Iterator[tuple[slice, Signs]]:
-    """Yield blocks of users and their sums of products with each order: whole, so exact."""
+    """Yield blocks of users and their sums of products with each order.
+
+    Sums of at most k(k-1)/2 signs are whole and far below 2^24, so exact in single precision.
+    O(n_users n_states k^2), in one matrix product a block.
+    """
     for first in range(0, len(users), BLOCK):
         rows = slice(first, first + BLOCK)
         products: Signs = users.signs[rows].astype(np.float32, copy=False) @ orders
@@ -122,113 +122,3 @@ def distances(users: PairSigns, orders: Signs) -> FloatArray:
     for rows, products in agreements(users, orders):
         result[rows] = 0.5 - 0.5 * products / scale[rows]
     return result
-
-
-def plus_plus(
-    users: PairSigns, values: FloatArray, n_states: int, rng: np.random.Generator
-) -> IntArray:
-    """Return users (n_states,) whose ``values`` are the first centres.
-
-    Greedy k-means++ (Arthur and Vassilvitskii 2007): each next one is drawn with probability
-    proportional to its excess over the nearest order so far; of a few draws the one that lowers
-    the total most is kept. Fewer come back once all excesses are 0.
-    """
-    known = np.arange(len(users))
-    if len(users) > MOST_USERS:
-        known = np.sort(rng.choice(len(users), MOST_USERS, replace=False))
-    sample, orders = users.take(known), rank(values[known])
-    sample = replace(sample, signs=sample.signs.astype(np.float32))  # once, not at each product
-    trials = 2 + int(math.log(n_states))
-    seeds = [int(rng.integers(len(known)))]
-    closest = _excess(sample, orders[seeds])[:, 0]
-    while len(seeds) < n_states and closest.any():
-        drawn = _draw(closest, rng.random(trials))
-        lowered = np.minimum(_excess(sample, orders[drawn]), closest[:, None])
-        best = int(lowered.sum(axis=0).argmin())
-        seeds.append(int(drawn[best]))
-        closest = lowered[:, best]
-    return known[seeds]
-
-
-def _excess(users: PairSigns, orders: IntArray) -> FloatArray:
-    products = np.concatenate([block for _, block in agreements(users, order_signs(orders))])
-    return np.ascontiguousarray(users.excess(products.T).T)
-
-
-def _draw(weights: FloatArray, noise: FloatArray) -> IntArray:
-    """Return the places at which the shares of the total reach ``noise``, from [0, 1)."""
-    sums = np.cumsum(weights)
-    places = np.searchsorted(sums, noise * sums[-1], side="right")
-    return np.asarray(np.minimum(places, np.flatnonzero(weights)[-1]))
-
-
-class Centroid(Protocol):
-    """How centres follow from members."""
-
-    @property
-    def values(self) -> FloatArray:
-        """Each user as a centre, (n_users, n_arms)."""
-
-    def update(self, labels: IntArray, centers: FloatArray) -> FloatArray:
-        """Return the members' new centres in place of ``centers``; nan without members."""
-
-
-class Clusters(NamedTuple):
-    """One iterate: centres, their orders, and each user's nearest order.
-
-    ``agreement`` is each user's sum of the signs' products with it, ``inertia`` the mean distance.
-    """
-
-    centers: FloatArray
-    rankings: IntArray
-    labels: IntArray
-    agreement: FloatArray
-    inertia: float
-    n_iter: int
-
-
-def iterate(
-    users: PairSigns,
-    centroid: Centroid,
-    seeds: IntArray,
-    max_iter: int,
-    advance: Callable[[int], None],
-) -> Clusters:
-    """Return the best iterate from the centres of the users ``seeds`` on.
-
-    Stops when a labelling comes back: at a fixed point, or in a cycle.
-    """
-    current = best = assign(users, centroid.values[seeds], 0)
-    seen = {_digest(current.labels)}
-    for step in range(1, max_iter + 1):
-        centers = centroid.update(current.labels, current.centers)
-        _reseed(centers, centroid.values, users.excess(current.agreement))
-        current = assign(users, centers, step)
-        advance(1)
-        if current.inertia < best.inertia:
-            best = current
-        if _digest(current.labels) in seen:
-            break
-        seen.add(_digest(current.labels))
-    advance(max_iter - current.n_iter)
-    return best
-
-
-def assign(users: PairSigns, centers: FloatArray, n_iter: int) -> Clusters:
-    """Return the iterate with these centres."""
-    rankings = rank(centers)
-    labels, agreement = nearest(users, order_signs(rankings))
-    inertia = float(users.distances(agreement).mean())
-    return Clusters(centers, rankings, labels, agreement, inertia, n_iter)
-
-
-def _reseed(centers: FloatArray, values: FloatArray, excess: FloatArray) -> None:
-    """Put each state without members at one of the users farthest from their order."""
-    empty = np.flatnonzero(np.isnan(centers[:, 0]))
-    if len(empty):
-        farthest = np.argsort(-excess, kind="stable")
-        centers[empty] = values[farthest[: len(empty)]]
-
-
-def _digest(labels: IntArray) -> bytes:
-    return hashlib.blake2b(labels.tobytes(), digest_size=16).digest()

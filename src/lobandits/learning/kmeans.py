@@ -1,5 +1,7 @@
-"""KendallKMeans: latent states whose orders lie near their users' orders, and their centres."""
+"""KendallKMeans: latent states whose orders lie near their users' orders."""
 
+import hashlib
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,19 +14,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from lobandits._checks import BoolArray, FloatArray, IntArray, one_of, whole
 from lobandits._progress import progress_bar
 from lobandits.errors import LobInputError
+from lobandits.learning.centroids import CENTROIDS, Centroid, make_centroid
+from lobandits.learning.imputation import impute
 from lobandits.learning.kendall import (
-    Centroid,
-    Clusters,
     PairSigns,
     distances,
-    iterate,
     nearest,
     order_signs,
     pair_signs,
-    plus_plus,
     rank,
 )
-from lobandits.learning.table import impute
+from lobandits.learning.seeding import plus_plus
 
 
 class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -107,7 +107,7 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
     def fit(self, X: ArrayLike, y: None = None) -> "KendallKMeans":
         """Find the orders of users with means X (n_users, n_arms), nan where not tried."""
         n_states = whole("n_states", self.n_states)
-        one_of("centroid", self.centroid, ("mean", "borda"))
+        one_of("centroid", self.centroid, CENTROIDS)
         n_init, max_iter = whole("n_init", self.n_init), whole("max_iter", self.max_iter)
         means = self._checked(X, reset=True)
         everybody = pair_signs(means)
@@ -117,20 +117,18 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         users = everybody
         if len(told) < len(means):
             users, filled, means = everybody.take(told), filled[told], means[told]
-        centroid: Centroid = MeanCentroid(filled)
-        if self.centroid == "borda":
-            centroid = BordaCentroid(borda_scores(filled), users, ~np.isnan(means))
-        random = check_random_state(self.random_state)
+        centroid = make_centroid(self.centroid, means, filled, users)
+        starts = check_random_state(self.random_state).randint(2**31, size=n_init)
         runs = []
         with progress_bar(n_init * max_iter, self.progress, "clustering", "iterations") as advance:
-            for seed in random.randint(2**31, size=n_init):
-                seeds = plus_plus(users, centroid.values, n_states, np.random.default_rng(seed))
+            for start in starts:
+                seeds = plus_plus(users, centroid.values, n_states, np.random.default_rng(start))
                 runs.append(iterate(users, centroid, seeds, max_iter, advance))
         self._keep(min(runs, key=lambda run: run.inertia), everybody)
         self.merged_ = n_states - len(self.rankings_)
         return self
 
-    def _keep(self, best: Clusters, everybody: PairSigns) -> None:
+    def _keep(self, best: "Clusters", everybody: PairSigns) -> None:
         """Store the states that have users, and everybody's nearest order."""
         sizes = np.bincount(best.labels, minlength=len(best.centers))
         self.centers_, self.rankings_ = best.centers[sizes > 0], best.rankings[sizes > 0]
@@ -194,59 +192,63 @@ def _check_enough(n_states: int, n_told: int, tried: BoolArray) -> None:
         )
 
 
-class MeanCentroid(NamedTuple):
-    """The paper's: the average of the members' means."""
+class Clusters(NamedTuple):
+    """One iterate: centres, their orders, and each user's nearest order.
 
-    values: FloatArray
-
-    def update(self, labels: IntArray, centers: FloatArray) -> FloatArray:
-        """Return the members' averages."""
-        return averages(self.values, labels, len(centers))
-
-
-def averages(values: FloatArray, labels: IntArray, n_states: int) -> FloatArray:
-    """Return the average of each state's members; nan without members."""
-    counts = np.bincount(labels, minlength=n_states).astype(np.float64)
-    sums = [np.bincount(labels, column, minlength=n_states) for column in values.T]
-    with np.errstate(invalid="ignore"):
-        return np.stack(sums, axis=1) / counts[:, None]
-
-
-class BordaCentroid(NamedTuple):
-    r"""Borda scores: over all other arms b, the sum of the members' average of sign(x_a - x_b).
-
-    Members who tried both arms count, with weight :math:`1 / |P_u|`. An order is replaced only
-    by a nearer one, so that neither step of k-means can raise the objective.
+    ``agreement`` is each user's sum of the signs' products with it, ``inertia`` the mean distance.
     """
 
-    values: FloatArray
-    users: PairSigns
-    tried: BoolArray
-
-    def update(self, labels: IntArray, centers: FloatArray) -> FloatArray:
-        """Return the members' scores, or the old centre where its order is as near."""
-        result = np.full_like(centers, np.nan)
-        for s in np.unique(labels):
-            members = np.flatnonzero(labels == s)
-            # Their distances to an order sum to a constant less half of its signs times margins.
-            margins = (1.0 / self.users.tried[members]) @ self.users.signs[members]
-            scores = self._scores(members, margins)
-            old, new = order_signs(rank(np.stack([centers[s], scores]))).T.astype(np.float64)
-            result[s] = scores if margins @ new > margins @ old else centers[s]
-        return result
-
-    def _scores(self, members: IntArray, margins: FloatArray) -> FloatArray:
-        tried = self.tried[members].astype(np.float64)
-        pairs = (tried.T / self.users.tried[members]) @ tried
-        matrix = np.zeros_like(pairs)
-        upper = np.triu_indices(len(pairs), 1)
-        matrix[upper] = margins / np.where(pairs[upper] > 0, pairs[upper], 1.0)
-        return np.asarray((matrix - matrix.T).sum(axis=1))
+    centers: FloatArray
+    rankings: IntArray
+    labels: IntArray
+    agreement: FloatArray
+    inertia: float
+    n_iter: int
 
 
-def borda_scores(means: FloatArray) -> FloatArray:
-    """Return the number of arms below each arm less those above it, for each user."""
-    scores = np.zeros_like(means)
-    for a in range(means.shape[1]):
-        scores[:, a] = np.sign(means[:, a : a + 1] - means).sum(axis=1)
-    return scores
+def iterate(
+    users: PairSigns,
+    centroid: Centroid,
+    seeds: IntArray,
+    max_iter: int,
+    advance: Callable[[int], None],
+) -> Clusters:
+    """Return the best iterate from the centres of the users ``seeds`` on.
+
+    Stops when a labelling comes back: at a fixed point, or in a cycle. Labels decide all that
+    follows, so digests of those seen suffice.
+    """
+    current = best = assign(users, centroid.values[seeds], 0)
+    seen = {_digest(current.labels)}
+    for step in range(1, max_iter + 1):
+        centers = centroid.update(current.labels, current.centers)
+        _reseed(centers, centroid.values, users.excess(current.agreement))
+        current = assign(users, centers, step)
+        advance(1)
+        if current.inertia < best.inertia:
+            best = current
+        if _digest(current.labels) in seen:
+            break
+        seen.add(_digest(current.labels))
+    advance(max_iter - current.n_iter)
+    return best
+
+
+def assign(users: PairSigns, centers: FloatArray, n_iter: int) -> Clusters:
+    """Return the iterate with these centres."""
+    rankings = rank(centers)
+    labels, agreement = nearest(users, order_signs(rankings))
+    inertia = float(users.distances(agreement).mean())
+    return Clusters(centers, rankings, labels, agreement, inertia, n_iter)
+
+
+def _reseed(centers: FloatArray, values: FloatArray, excess: FloatArray) -> None:
+    """Put each state without members at one of the users farthest from their order."""
+    empty = np.flatnonzero(np.isnan(centers[:, 0]))
+    if len(empty):
+        farthest = np.argsort(-excess, kind="stable")
+        centers[empty] = values[farthest[: len(empty)]]
+
+
+def _digest(labels: IntArray) -> bytes:
+    return hashlib.blake2b(labels.tobytes(), digest_size=16).digest()

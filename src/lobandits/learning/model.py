@@ -16,17 +16,19 @@ from lobandits._checks import (
     fraction,
     not_negative,
     number_array,
+    shaped_array,
     whole,
 )
 from lobandits._versioned import read_versioned, write_versioned
 from lobandits.errors import LobInputError
+from lobandits.learning.centroids import averages
+from lobandits.learning.imputation import impute
 from lobandits.learning.kendall import PairSigns, distances, nearest, pair_signs, relation_signs
 from lobandits.learning.logs import Logs, read_logs
-from lobandits.learning.table import shaped_array
+from lobandits.learning.table import RewardTable
 from lobandits.orders import LatentOrders
 from lobandits.orders.arms import arm_index
 from lobandits.orders.latent import MODEL_FORMAT
-from lobandits.orders.plot import EM, FONT_SIZE, PAGE_WIDTH, plot_ranks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,7 +39,6 @@ Rewards = Logs | NDArray[Any] | Sequence[Sequence[float]]
 VERSION = 1
 FIELDS = ("orders", "state_means", "sigma", "imputed_share", "merged", "users", "labels")
 NOUN = "a model written by OrderModel.save (LatentOrders.load reads orders alone)"
-BAR_WIDTH = 1.4  # in inches
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,23 +178,9 @@ class OrderModel:
 
     def plot(self) -> "Figure":
         """Draw the arms' ranks in each state, the largest state on top, and the states' sizes."""
-        from matplotlib.figure import Figure
+        from lobandits.learning.model_plot import plot_model
 
-        orders, states = self.orders, np.argsort(-self.sizes, kind="stable")
-        names = min(max(map(len, orders.arms)), 30) * EM * 0.6
-        width = min(max(0.34 * orders.n_arms, 2.4), PAGE_WIDTH - BAR_WIDTH)
-        height = min(max(0.26 * len(states), 1.4), 9.0) + names + 0.5
-        figure = Figure(figsize=(width + BAR_WIDTH + 1.6, height), layout="constrained")
-        ratios = {"width_ratios": [width, BAR_WIDTH]}
-        ranks, bars = figure.subplots(1, 2, sharey=True, gridspec_kw=ratios)
-        plot_ranks(orders, states.tolist(), ranks, beside=[bars])
-        bars.barh(np.arange(len(states)), self.sizes[states], color="0.45", height=0.8)
-        bars.set_xlabel("users")
-        bars.tick_params(axis="y", left=False, labelleft=False)
-        bars.tick_params(axis="x", labelsize=FONT_SIZE)
-        bars.spines[["top", "right"]].set_visible(False)
-        bars.locator_params(axis="x", nbins=3, integer=True)
-        return figure
+        return plot_model(self)
 
     def __repr__(self) -> str:
         kind = "total" if self.orders.is_total else "partial"
@@ -202,6 +189,13 @@ class OrderModel:
             f"n_users={self.n_users}, {kind}, merged={self.merged}, "
             f"imputed_share={self.imputed_share:.3g}, sigma={self.sigma:.3g})"
         )
+
+
+def model_of(table: RewardTable, orders: LatentOrders, labels: IntArray, merged: int) -> OrderModel:
+    """Return the model of users in a table whose orders and labels are known."""
+    filled, share = impute(table.means)
+    means = averages(filled, labels, orders.n_states)
+    return OrderModel(orders, table.users, labels, means, share, table.noise(), merged)
 
 
 def _are_paths(rewards: Any) -> bool:

@@ -23,8 +23,8 @@ from lobandits.learning import (
     RewardTable,
     reward_table,
 )
+from lobandits.learning.imputation import impute
 from lobandits.learning.movielens import genre_table
-from lobandits.learning.table import impute
 from lobandits.orders import LatentOrders
 from lobandits.orders.arms import counted
 from lobandits.projection import project

@@ -9,8 +9,8 @@ import pytest
 
 import lobandits as lob
 from lobandits.errors import LobInputError
-from lobandits.learning import ratings as module
-from lobandits.learning.ratings import make_ratings
+from lobandits.learning import generated
+from lobandits.learning.generated import make_ratings
 
 
 def test_every_user_lives_by_the_order_of_a_state() -> None:
@@ -61,7 +61,7 @@ def test_half_stars_keep_the_order() -> None:
 
 
 def test_rows_depend_on_the_seed_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "BLOCK_ROWS", 1000)
+    monkeypatch.setattr(generated, "BLOCK_ROWS", 1000)
     short, long = (make_ratings(n_users=n, ratings_per_user=30, seed=5) for n in (50, 120))
     assert short.table.equals(long.table[: 50 * 30])
     assert short.table.equals(make_ratings(n_users=50, ratings_per_user=30, seed=5).table)
@@ -73,7 +73,7 @@ def test_rows_depend_on_the_seed_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_writing_streams_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "BLOCK_ROWS", 1000)
+    monkeypatch.setattr(generated, "BLOCK_ROWS", 1000)
     ratings = make_ratings(n_users=100, ratings_per_user=40)
     assert ratings.n_rows == 4000
     file = ratings.write(tmp_path / "ratings.parquet")

@@ -1,4 +1,4 @@
-"""The ratings of one MovieLens edition, and their sums by user and genre."""
+"""The ratings and movies of one MovieLens edition."""
 
 import os
 import warnings
@@ -6,38 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from lobandits._checks import whole
 from lobandits.errors import LobInputError, LobWarning
-from lobandits.learning.editions import open_source, read_movies, read_ratings
-from lobandits.learning.table import RewardTable, pivot
+from lobandits.learning.movielens.editions import BY_RATINGS
+from lobandits.learning.movielens.files import open_files
+from lobandits.learning.movielens.formats import read_movies, read_ratings
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-SIZES = {  # editions that never change, by their number of ratings
-    100_000: "ml-100k",
-    1_000_209: "ml-1m",
-    10_000_054: "ml-10m",
-    20_000_263: "ml-20m",
-    25_000_095: "ml-25m",
-    32_000_204: "ml-32m",
-}
-CELLS = """
-CREATE TEMP VIEW kept AS
-SELECT userId, movieId, rating FROM ratings
-SEMI JOIN (SELECT movieId FROM ratings GROUP BY movieId HAVING count(*) >= {movie_ratings})
-USING (movieId);
-
-SELECT userId AS user, coalesce(genre, 'None') AS arm,
-       count(*) AS counts, sum(rating) AS sums, sum(rating * rating) AS squares
-FROM kept
-SEMI JOIN (SELECT userId FROM kept GROUP BY userId HAVING count(*) >= {user_ratings})
-USING (userId)
-LEFT JOIN genres USING (movieId)
-GROUP BY ALL
-"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,14 +93,14 @@ def load_movielens(path: str | os.PathLike[str]) -> MovieLensRatings:
     >>> load_movielens(folder)
     MovieLensRatings(MovieLens: 1 ratings, 1 users, 1 movies, 2 genres)
     """
-    with open_source(path) as source:
+    with open_files(path) as files:
         try:
-            ratings, movies = read_ratings(source.ratings), read_movies(source.movies)
+            ratings, movies = read_ratings(files.ratings), read_movies(files.movies)
         except OSError as error:
             raise LobInputError(f"cannot read {error.filename}: {error.strerror}") from error
-    _warn_of_unknown_movies(ratings, movies, source.movies.name)
-    named = source.folder if source.folder.startswith("ml-") else "MovieLens"
-    edition = source.edition or SIZES.get(ratings.num_rows, named)
+    _warn_of_unknown_movies(ratings, movies, files.movies.name)
+    named = files.folder if files.folder.startswith("ml-") else "MovieLens"
+    edition = files.edition or BY_RATINGS.get(ratings.num_rows, named)
     return MovieLensRatings(ratings, movies, edition)
 
 
@@ -141,45 +116,3 @@ def _warn_of_unknown_movies(ratings: "pa.Table", movies: "pa.Table", name: str) 
             LobWarning,
             stacklevel=3,
         )
-
-
-def genre_table(
-    data: MovieLensRatings,
-    min_movie_ratings: int = 200,
-    min_user_ratings: int = 200,
-    seed: int = 0,
-) -> RewardTable:
-    """Return the count, sum and squares of each user's ratings of each genre, as in the paper.
-
-    Movies with fewer ratings are left out, then users with fewer ratings of what remains. A movie
-    has one of its genres, at random: ``seed`` and the edition's movies decide which, not the
-    filters nor the order of rows. Without any it has the genre "None".
-    """
-    import duckdb
-
-    movie_ratings = whole("min_movie_ratings", min_movie_ratings)
-    user_ratings = whole("min_user_ratings", min_user_ratings)
-    with duckdb.connect() as db:
-        db.register("ratings", data.ratings)
-        db.register("genres", _one_genre_each(data.movies, whole("seed", seed, least=0)))
-        query = CELLS.format(movie_ratings=movie_ratings, user_ratings=user_ratings)
-        cells = db.sql(query).to_arrow_table()
-    if not len(cells):
-        raise LobInputError(
-            f"no user of {data.edition} has {user_ratings:,} ratings of movies with at least "
-            f"{movie_ratings:,} ratings; lower min_user_ratings or min_movie_ratings"
-        )
-    return pivot(cells, data.edition, "genre")
-
-
-def _one_genre_each(movies: "pa.Table", seed: int) -> "pa.Table":
-    """Return a table of movieId and genre, one of the movie's; null where it has none."""
-    import pyarrow as pa
-
-    ordered = movies.sort_by("movieId")
-    draws = np.random.default_rng(seed).random(ordered.num_rows)
-    drawn = [
-        genres[int(draw * len(genres))] if genres else None
-        for genres, draw in zip(ordered["genres"].to_pylist(), draws.tolist(), strict=True)
-    ]
-    return pa.table({"movieId": ordered["movieId"], "genre": pa.array(drawn, pa.string())})

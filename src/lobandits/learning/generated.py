@@ -21,18 +21,14 @@ from lobandits._checks import (
     read_only,
     whole,
 )
-from lobandits._files import write_atomic
+from lobandits._files import write_file
 from lobandits.errors import LobInputError
+from lobandits.learning.movielens.editions import GENRES
 from lobandits.orders import LatentOrders
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-GENRES = (  # of MovieLens
-    "Action", "Adventure", "Animation", "Children", "Comedy", "Crime", "Documentary", "Drama",
-    "Fantasy", "Film-Noir", "Horror", "IMAX", "Musical", "Mystery", "Romance", "Sci-Fi",
-    "Thriller", "War", "Western",
-)  # fmt: skip
 BLOCK_ROWS = 2**18
 LEAST_TRIED = 2
 
@@ -189,10 +185,7 @@ class GeneratedRatings:
                 for batch in chain([first], batches):
                     writer.write_batch(batch)
 
-        try:
-            return write_atomic(path, write)
-        except OSError as error:
-            raise LobInputError(f"cannot write {path}: {error.strerror or error}") from error
+        return write_file(path, write)
 
     def batches(self) -> Iterator["pa.RecordBatch"]:
         """Yield the rows, some 260,000 at a time; genres are dictionary-encoded."""

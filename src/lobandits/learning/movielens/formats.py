@@ -1,109 +1,26 @@
-"""The files of a MovieLens edition: where they are, and what they say of ratings and movies."""
+"""What the files of an edition say of ratings and movies, in each of its formats."""
 
 import csv
 import io
-import os
-import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import islice
-from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lobandits.errors import LobError, LobInputError
-from lobandits.learning.ratings import GENRES
+from lobandits.errors import LobInputError
+from lobandits.learning.movielens.editions import GENRES_100K, NO_GENRE
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
-LAYOUTS = {  # the file of ratings, and the file of movies beside it
-    "u.data": "u.item",
-    "ratings.dat": "movies.dat",
-    "ratings.csv": "movies.csv",
-    "rating.csv": "movie.csv",
-}
 SEPARATORS = {".data": "\t", ".dat": "::", ".csv": ","}
 RATING = {"userId": "INTEGER", "movieId": "INTEGER", "rating": "DOUBLE"}
 MOVIE = ("movieId", "title", "genres")
-# The genres of ml-100k, in the order of the columns of u.item that say yes or no.
-FLAGS = ("unknown", *(g.replace("Children", "Children's") for g in GENRES if g != "IMAX"))
-NO_GENRE = {"", "unknown", "(no genres listed)"}
-AGAIN = "; download it again"
 FIX = "; mend the line, or download the data again"
 SKIP = ", ignore_errors=true, store_rejects=true, rejects_limit=1"
-
-
-class Source(NamedTuple):
-    """The two files on the disk, the edition if the files tell it, and their folder's name."""
-
-    ratings: Path
-    movies: Path
-    edition: str | None
-    folder: str
-
-
-@contextmanager
-def open_source(path: str | os.PathLike[str]) -> Iterator[Source]:
-    """Yield the files of the edition in a folder or zip; a zip's two files are unpacked."""
-    place = Path(path)
-    if place.is_dir():
-        files = (file for pattern in ("*", "*/*") for file in place.glob(pattern))
-        names = {file.relative_to(place).as_posix() for file in files if file.is_file()}
-        yield _source(place, _find(names, place), names, place.resolve().name)
-    elif place.is_file():
-        with TemporaryDirectory(prefix="lob-movielens-") as folder:
-            yield _unpacked(place, Path(folder))
-    else:
-        raise LobInputError(
-            f"{place} does not exist; give the folder or zip of a MovieLens edition, "
-            "such as ml-20m.zip (`lob data movielens-20m` downloads it)"
-        )
-
-
-def _unpacked(path: Path, folder: Path) -> Source:
-    if not zipfile.is_zipfile(path):
-        ours = path.name in {*LAYOUTS, *LAYOUTS.values()}
-        hint = "; give the folder that it is in" if ours else AGAIN
-        raise LobInputError(f"{path} is no zip, or a damaged one{hint}")
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = {name for name in archive.namelist() if not name.endswith("/")}
-            found = _find(names, path)
-            archive.extractall(folder, found)
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
-        raise LobInputError(f"{path} is a damaged zip ({error}){AGAIN}") from None
-    except OSError as error:
-        raise LobError(f"cannot unpack {path}: {error.strerror or error}") from error
-    return _source(folder, found, names, path.stem)
-
-
-def _find(names: set[str], place: Path) -> tuple[str, str]:
-    """Return the names of the two files; of several editions, those in the outermost folder."""
-    folders = {name[: name.rfind("/") + 1] for name in names}
-    for folder in sorted(folders, key=lambda f: (f.count("/"), f.removesuffix("/"))):
-        for pair in LAYOUTS.items():
-            ratings, movies = (folder + name for name in pair)
-            if {ratings, movies} <= names:
-                return ratings, movies
-            if {ratings, movies} & names:
-                there, lacking = pair if ratings in names else pair[::-1]
-                raise LobInputError(f"{place} has {there}, but no {lacking} beside it{AGAIN}")
-    wanted = ", ".join(" and ".join(pair) for pair in LAYOUTS.items())
-    found = ", ".join(sorted(names)[:5]) or "nothing"
-    raise LobInputError(f"{place} is no MovieLens edition: it needs {wanted}; it has {found}")
-
-
-def _source(root: Path, found: tuple[str, str], names: set[str], name: str) -> Source:
-    ratings, movies = (root / file for file in found)
-    edition = {"u.data": "ml-100k", "rating.csv": "ml-20m"}.get(ratings.name)
-    if ratings.name == "ratings.dat":
-        users = found[0].removesuffix(ratings.name) + "users.dat"
-        edition = "ml-1m" if users in names else "ml-10m"
-    return Source(ratings, movies, edition, PurePosixPath(found[0]).parent.name or name)
 
 
 def read_ratings(path: Path) -> "pa.Table":
@@ -218,14 +135,14 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 def _item(name: str, line: int, text: str) -> list[str]:
     """Return number, title and genres of a line of u.item, which has a flag for each genre."""
-    fields = text.split("|")
+    fields, n = text.split("|"), len(GENRES_100K)
     flags = fields[5:]
-    if len(flags) != len(FLAGS) or not set(flags) <= {"0", "1"}:
+    if len(flags) != n or not set(flags) <= {"0", "1"}:
         raise LobInputError(
-            f"{name}, line {line} is {text!r}; it needs {5 + len(FLAGS)} columns separated by |, "
-            f"the last {len(FLAGS)} of them 0 or 1{FIX}"
+            f"{name}, line {line} is {text!r}; it needs {5 + n} columns separated by |, the last "
+            f"{n} of them 0 or 1{FIX}"
         )
-    genres = (genre for genre, flag in zip(FLAGS, flags, strict=True) if flag == "1")
+    genres = (genre for genre, flag in zip(GENRES_100K, flags, strict=True) if flag == "1")
     return [*fields[:2], "|".join(genres)]
 
 

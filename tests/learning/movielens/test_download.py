@@ -1,0 +1,83 @@
+"""Downloads from a real server: checked, named, damaged, and none at all."""
+
+from pathlib import Path
+
+import pytest
+from tests.learning.server import N_RATINGS, NAME, Files, get
+
+from lobandits.errors import LobError, LobInputError
+from lobandits.learning.movielens import load_movielens
+from lobandits.learning.movielens.download import default_folder, download_movielens
+
+
+def test_a_download_is_checked_named_and_not_repeated(
+    server: Files, content: bytes, tmp_path: Path
+) -> None:
+    steps: list[tuple[int, int | None]] = []
+    folder = tmp_path / "cache" / "deep"
+    path = download_movielens(
+        "movielens-20m", folder, server.url, lambda done, total: steps.append((done, total))
+    )
+    assert path == folder / NAME
+    assert path.read_bytes() == content
+    assert steps[-1] == (len(content), len(content))
+    assert [file.name for file in folder.iterdir()] == [NAME]
+    assert load_movielens(path).n_ratings == N_RATINGS
+    asked = len(server.requests)
+    assert get(server, folder) == path
+    assert len(server.requests) == asked
+
+
+def test_a_wrong_sum_deletes_the_file(server: Files, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / f"{NAME}.part").write_bytes(b"wrong" * 20)
+    with pytest.raises(LobError, match=r"arrived damaged: its MD5 sum is [0-9a-f]{32}, not"):
+        get(server, tmp_path)
+    assert not list(tmp_path.glob("ml*"))
+    assert get(server, tmp_path).read_bytes() == content
+
+
+def test_without_a_sum_the_zip_checks_itself(server: Files, content: bytes, tmp_path: Path) -> None:
+    del server.files[f"{NAME}.md5"]
+    assert get(server, tmp_path / "good").read_bytes() == content
+    middle = len(content) // 2
+    server.files[NAME] = content[:middle] + b"?" + content[middle + 1 :]
+    with pytest.raises(LobError, match="arrived damaged"):
+        get(server, tmp_path / "bad")
+    server.files[NAME] = content
+    server.says_length, server.breaks = False, [1000]
+    with pytest.raises(LobError, match="arrived damaged: it is no whole zip"):
+        get(server, tmp_path / "short")
+    assert not list((tmp_path / "short").iterdir())
+
+
+def test_a_missing_file_and_no_server_say_what_to_do(server: Files, tmp_path: Path) -> None:
+    with pytest.raises(LobError, match="404") as missing:
+        download_movielens("movielens-1m", tmp_path, server.url)
+    url = server.url
+    server.shutdown()
+    server.server_close()
+    with pytest.raises(LobError, match="cannot download") as absent:
+        download_movielens("movielens-1m", tmp_path, url)
+    for caught in (missing, absent):
+        assert f"put it at {tmp_path / 'ml-1m.zip'}" in str(caught.value)
+        assert f"{url}/ml-1m.zip" in str(caught.value)
+    assert not list(tmp_path.glob("ml*"))
+
+
+def test_wrong_names_and_places(tmp_path: Path) -> None:
+    with pytest.raises(LobInputError, match="did you mean 'movielens-20m'"):
+        download_movielens("movielens-20", tmp_path)
+    with pytest.raises(LobInputError, match="url must start with http"):
+        download_movielens("movielens-20m", tmp_path, "file:///etc")
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(LobError, match="cannot write"):
+        download_movielens("movielens-20m", file / "folder")
+
+
+def test_the_cache_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert default_folder() == tmp_path / "lobandits"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.delenv("LOCALAPPDATA", raising=False)
+    assert default_folder() == Path.home() / ".cache" / "lobandits"

@@ -1,0 +1,94 @@
+"""Rewards of any type are added up; bad rows are counted, shown and refused."""
+
+from typing import Any
+
+import ibis
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from tests.learning.helpers import GOOD, refused, with_values
+
+from lobandits.learning import RewardTable, reward_table
+
+
+@pytest.mark.parametrize("rewards", [[1, 0, 1], [True, False, True], ["1", "0", " 1.0"]])
+def test_rewards_of_any_type_are_numbers(rewards: list[object]) -> None:
+    table = reward_table(pl.DataFrame({"user": [1, 2, 3], "arm": list("aba"), "reward": rewards}))
+    assert table.sums.tolist() == [[1, 0], [0, 0], [1, 0]]
+
+
+def test_decimal_rewards_give_the_same_means_in_any_order() -> None:
+    rng = np.random.default_rng(1)
+    logs = pl.DataFrame(
+        {
+            "user": rng.integers(20, size=4000),
+            "arm": rng.integers(3, size=4000),
+            "reward": rng.integers(100, size=4000) / 10,
+        }
+    )
+    tables: list[RewardTable] = [
+        reward_table(logs.sample(fraction=1.0, shuffle=True, seed=seed)) for seed in range(5)
+    ]
+    assert any((t.sums != tables[0].sums).any() for t in tables)
+    for table in tables:
+        np.testing.assert_array_equal(table.means, tables[0].means)
+
+
+@pytest.mark.parametrize("bad", [None, float("nan"), float("inf"), -float("inf")])
+def test_rewards_that_are_no_numbers(bad: float | None) -> None:
+    logs = with_values("reward", [1.0, bad, 3.0, 4.0, 5.0])
+    expected = (
+        "column 'reward' of the table is empty or no finite number in 1 row: "
+        f"row 2 (user=1, arm='b', reward={bad!r}). Correct or leave out such rows"
+    )
+    assert refused(logs) == expected
+    assert refused(logs.to_arrow()) == expected
+
+
+def test_only_the_first_rows_are_shown() -> None:
+    rewards = ["x", "2", "NA", "", "five"]
+    message = refused(with_values("reward", rewards))
+    assert "in 4 rows, the first: row 1 (user=1, arm='a', reward='x'); row 3" in message
+    assert "five" not in message
+
+
+@pytest.mark.parametrize("name", ["user", "arm"])
+def test_missing_users_and_arms(name: str) -> None:
+    values: list[Any] = [*GOOD[name][:4], None]
+    message = refused(with_values(name, values))
+    assert f"column {name!r} of the table is empty in 1 row: row 5 (" in message
+    assert f"{name}=None" in message
+
+
+def test_users_that_are_no_number() -> None:
+    logs = with_values("user", [1.0, 2.0, float("nan"), 2.0, 3.0])
+    assert "column 'user' of the table is empty in 1 row: row 3 (user=nan" in refused(logs)
+
+
+@pytest.mark.parametrize("name", ["user", "arm", "reward"])
+def test_columns_without_any_value(name: str) -> None:
+    assert f"column {name!r} of the table is empty" in refused(with_values(name, [None] * 5))
+
+
+def test_rows_of_another_engine_have_no_numbers() -> None:
+    table = ibis.memtable(pl.DataFrame(GOOD | {"reward": [1.0, None, 3.0, 4.0, 5.0]}))
+    assert "in 1 row: (user=1, arm='b', reward=None). Correct" in refused(table)
+
+
+@pytest.mark.parametrize("name", ["user", "arm", "reward"])
+def test_types_that_are_no_values(name: str) -> None:
+    assert f"column {name!r} holds array<" in refused(with_values(name, [[1]] * 5))
+
+
+def test_rewards_that_are_dates() -> None:
+    days = pd.to_datetime(["2026-01-01"] * 5)
+    message = refused(pd.DataFrame(GOOD | {"reward": days}))
+    assert "column 'reward' holds timestamp" in message
+    assert "rewards are numbers" in message
+
+
+@pytest.mark.parametrize("large", [1e200, 1.7e308])
+def test_rewards_too_large_to_square(large: float) -> None:
+    message = refused(with_values("reward", [large] * 5))
+    assert "column 'reward' of the table has rewards too large" in message
