@@ -21,9 +21,9 @@ from lobandits.simulation import (
     Problems,
     SimulationError,
     SimulationInterrupted,
-    _wait_for_next,
     simulate,
 )
+from lobandits.simulation.workers import _wait_for_next
 
 ROOT = Path(__file__).parents[2]
 
@@ -207,13 +207,13 @@ simulate(fixed(), [Loud(4)], 100_000, 64, workers=2, chunk_size=8)
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_ctrl_c_stops_at_once() -> None:
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     child = subprocess.Popen(
         [sys.executable, "-c", SCRIPT],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=environment,
+        env=os.environ | {"PYTHONPATH": path},
         cwd=ROOT,
     )
     assert child.stdout is not None

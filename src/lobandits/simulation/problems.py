@@ -2,15 +2,14 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import FloatArray, IntArray, finite_array, positive, read_only, whole
+from lobandits._checks import FloatArray, IntArray, finite_array, positive, read_only
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
-from lobandits.simulation.blocks import Bounds, checked_bounds, expected_rewards, noise_location
+from lobandits.simulation.rewards import Bounds, checked_bounds, expected_rewards, noise_location
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +27,7 @@ class Problems:
     orders, state_means
         What policies see: orders, and means (n_states, n_arms) if any; for each user or all.
     rewards
-        "gaussian", "clipped" or "bernoulli"; see :mod:`lobandits.simulation.blocks`.
+        "gaussian", "clipped" or "bernoulli"; see :mod:`lobandits.simulation.rewards`.
     location, bounds
         Of clipped rewards: what the noise is added to, and (lowest, highest).
 
@@ -157,69 +156,3 @@ class Problems:
             f"Problems(n_users={self.n_users}, n_arms={self.n_arms}, n_states={self.n_states}, "
             f"sigma={self.sigma:g}, rewards={self.rewards!r})"
         )
-
-
-@runtime_checkable
-class Environment(Protocol):
-    """Anything that draws problems, in parts if need be, on several machines."""
-
-    def sample(self, n: int, seed: int, first: int = 0) -> Problems:
-        """Return users ``first`` to ``first + n - 1`` of the endless sequence that ``seed`` names.
-
-        In :func:`lobandits.simulate` ``first`` is a multiple of 8.
-        """
-        ...
-
-
-class FixedProblems:
-    """Means of your own, one row per user; users beyond the last row start again at the first.
-
-    ``problems`` has the rows as they were given.
-
-    Parameters
-    ----------
-    means
-        Expected rewards, of clipped ones before clipping: (n_rows, n_arms), or (n_arms,) for one
-        problem that all users share.
-    orders, sigma, states, state_means, rewards, bounds
-        As for :class:`Problems`, with rows for users.
-
-    Examples
-    --------
-    >>> orders = LatentOrders.from_rankings([[0, 1, 2], [2, 1, 0]])
-    >>> FixedProblems([4.5, 4.0, 1.5], orders, sigma=1.0).sample(2, seed=0).means
-    array([[4.5, 4. , 1.5],
-           [4.5, 4. , 1.5]])
-    """
-
-    def __init__(
-        self,
-        means: ArrayLike,
-        orders: LatentOrders | UserOrders,
-        sigma: float,
-        states: ArrayLike | None = None,
-        state_means: ArrayLike | None = None,
-        *,
-        rewards: str = "gaussian",
-        bounds: Bounds | None = None,
-    ) -> None:
-        location = np.atleast_2d(finite_array("means", means))
-        sigma = positive("sigma", sigma)
-        self.problems = Problems(
-            means=expected_rewards(rewards, location, sigma, bounds),
-            sigma=sigma,
-            states=np.full(len(location), -1) if states is None else np.asarray(states),
-            orders=orders,
-            state_means=None if state_means is None else finite_array("state_means", state_means),
-            rewards=rewards,
-            location=location if rewards == "clipped" else None,
-            bounds=bounds,
-        )
-
-    def sample(self, n: int, seed: int, first: int = 0) -> Problems:
-        """Return the users from ``first`` on; nothing about them is random."""
-        n, first = whole("n", n), whole("first", first, least=0)
-        return self.problems.take(np.arange(first, first + n) % self.problems.n_users)
-
-    def __repr__(self) -> str:
-        return repr(self.problems).replace("Problems(n_users", "FixedProblems(n_rows")

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from lobandits._checks import FloatArray
 from lobandits._files import write_file
 from lobandits.errors import LobInputError
-from lobandits.simulation.blocks import ROWS, Moments
+from lobandits.simulation.moments import ROWS, Moments
 from lobandits.simulation.result import Result
 
 FORMAT = "lobandits.result"

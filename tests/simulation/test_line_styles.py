@@ -1,6 +1,6 @@
 from lobandits.policies import POLICIES
 from lobandits.simulation import Synthetic, simulate
-from lobandits.simulation.report import POLICY_STYLES, line_styles
+from lobandits.simulation.line_styles import POLICY_STYLES, line_styles
 
 
 def test_every_policy_has_a_colour_of_its_own() -> None:
@@ -26,9 +26,3 @@ def test_pictures_of_results_use_them() -> None:
     result = simulate(Synthetic(3, 2), ["lobts", "ucb"], 20, 8, progress=False)
     lines = result.plot().axes[0].get_lines()
     assert [line.get_color() for line in lines] == [POLICY_STYLES[p][0] for p in ("lobts", "ucb")]
-
-
-def test_a_caller_may_follow_a_run() -> None:
-    done: list[int] = []
-    simulate(Synthetic(3, 2), ["ucb", "ts"], 40, 16, workers=2, progress=done.append)
-    assert sum(done) == 2 * 40 * 16
