@@ -9,8 +9,9 @@ import typer
 from typer.testing import CliRunner
 
 from lobandits import __version__
-from lobandits.cli import friendly, main
-from lobandits.cli.__main__ import app
+from lobandits.cli import main
+from lobandits.cli.app import app
+from lobandits.cli.friendly import friendly
 from lobandits.errors import LobInputError
 
 RUNNER = CliRunner()

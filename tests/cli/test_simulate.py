@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lobandits.cli.__main__ import app
+from lobandits.cli.app import app
 from lobandits.policies import POLICIES
 from lobandits.simulation import Result, Synthetic, simulate
 
@@ -93,19 +93,6 @@ def test_wrong_options_are_refused_before_any_work(options: list[str], message: 
     assert result.exit_code == 2
     assert message in result.stderr
     assert result.stdout == ""
-
-
-def test_the_demo_shows_every_policy_and_names_its_figure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    result = RUNNER.invoke(app, ["demo", "--users", "16"])
-    assert result.exit_code == 0, result.output
-    for name in POLICIES:
-        assert any(line.startswith(f"{name} ") for line in result.output.splitlines())
-    assert "lower bound: c log T" in result.output
-    assert f"figure saved to {Path('out/demo.png')}" in result.output
-    assert (tmp_path / "out" / "demo.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
