@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lobandits._checks import FloatArray, IntArray, finite_array, positive, read_only
+from lobandits._frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.simulation.rewards import Bounds, checked_bounds, expected_rewards, noise_location
 
 
-@dataclass(frozen=True, eq=False)
-class Problems:
+@dataclass(frozen=True)
+class Problems(Frozen):
     r"""Bandit problems, one per user: playing arm a earns :math:`\mu_{u,a}` on average.
 
     Parameters
@@ -52,10 +53,10 @@ class Problems:
         states = np.asarray(self.states)
         if states.dtype.kind not in "iu":
             raise LobInputError(f"states must be whole numbers, got {states.dtype}")
-        vars(self).update(
-            means=read_only(finite_array("means", self.means, ndim=2).copy()),
+        self._set(
+            means=finite_array("means", self.means, ndim=2),
             sigma=positive("sigma", self.sigma),
-            states=read_only(states.astype(np.int64)),
+            states=states.astype(np.int64),
         )
         self._check_orders()
         self._check_state_means()
@@ -91,7 +92,7 @@ class Problems:
                 f"state_means must have shape {shared} or {(self.n_users, *shared)}, "
                 f"got {values.shape}"
             )
-        vars(self).update(state_means=read_only(values.copy()))
+        self._set(state_means=values)
 
     def _check_rewards(self) -> None:
         if self.rewards != "clipped":
@@ -99,8 +100,8 @@ class Problems:
             return
         if self.location is None:
             raise LobInputError("clipped rewards need location, the means before clipping")
-        location = read_only(finite_array("location", self.location, ndim=2).copy())
-        vars(self).update(location=location, bounds=checked_bounds(self.bounds))
+        location = finite_array("location", self.location, ndim=2)
+        self._set(location=location, bounds=checked_bounds(self.bounds))
         expected = expected_rewards("clipped", location, self.sigma, self.bounds)
         if not np.allclose(expected, self.means, rtol=1e-6, atol=1e-9):
             raise LobInputError("means must be the expected clipped rewards of location")

@@ -16,6 +16,7 @@ from lobandits._checks import (
     positive,
     whole,
 )
+from lobandits._frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.orders import UserOrders
 from lobandits.orders.tables import keep_links
@@ -26,7 +27,7 @@ from lobandits.simulation.streams import BLOCK, Stream, block_generator, blocks_
 
 
 @dataclass(frozen=True)
-class Synthetic:
+class Synthetic(Frozen):
     r"""Each user has m distinct random total orders, and lives in one of these states.
 
     There the mean of the arm at rank j = 1, ..., k is
@@ -79,7 +80,7 @@ class Synthetic:
 
     def __post_init__(self) -> None:
         one_of("rewards", self.rewards, KINDS)
-        vars(self).update(
+        self._set(
             sigma=positive("sigma", self.sigma),
             n_arms=whole("n_arms", self.n_arms),
             n_states=whole("n_states", self.n_states),
@@ -101,7 +102,7 @@ class Synthetic:
         if self.rewards == "gaussian":
             raise LobInputError("bounds are for clipped and Bernoulli rewards; Gaussian have none")
         lowest, highest = checked_bounds(bounds)
-        vars(self).update(bounds=(lowest, highest))
+        self._set(bounds=(lowest, highest))
         if self.rewards == "bernoulli" and not lowest <= least <= most <= highest:
             raise LobInputError(
                 f"bounds of Bernoulli rewards must hold every mean, from {least:g} to {most:g}, "
