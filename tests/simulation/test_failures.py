@@ -71,7 +71,7 @@ def test_arms_that_are_no_whole_numbers_are_refused() -> None:
 
 def test_no_arms_at_all_are_refused() -> None:
     class Silent(Constant):
-        def decide(self, state: State, noise: Any) -> Any:
+        def decide(self, state: State, noise: Any, allowed: Any) -> Any:
             return None
 
     with pytest.raises(SimulationError, match=r"int64 of shape \(8,\), got None"):
@@ -197,9 +197,9 @@ from lobandits.simulation import simulate
 from tests.simulation.helpers import Slow, fixed
 
 class Loud(Slow):
-    def decide(self, state, noise):
+    def decide(self, state, noise, allowed):
         print(flush=True)
-        return super().decide(state, noise)
+        return super().decide(state, noise, allowed)
 
 simulate(fixed(), [Loud(4)], 100_000, 64, workers=2, chunk_size=8)
 """

@@ -1,34 +1,24 @@
 """How each policy's curve looks: colour, line and marker.
 
-Colours come from the palettes of Okabe and Ito and of Tol, which colour-blind readers can tell
-apart; UCB-like policies are dashed.
+A policy's class says its style. Others take a colour by their name, from a palette of Tol's that
+colour-blind readers can tell apart.
 """
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import cycle
 from typing import Any
+from zlib import crc32
+
+from lobandits.policies import POLICIES
 
 Line = tuple[int, tuple[float, ...]]
-SOLID: Line = (0, ())
-DASHED: Line = (0, (5.0, 1.8))
+LINES: dict[str, Line] = {"solid": (0, ()), "dashed": (0, (5.0, 1.8))}
 VARIANTS: tuple[Line, ...] = (  # of a policy's second, third and fourth set of options
     (0, (1.2, 1.4)),
     (0, (6.0, 1.5, 1.2, 1.5)),
     (0, (6.0, 1.5, 1.2, 1.5, 1.2, 1.5)),
 )
-POLICY_STYLES: dict[str, tuple[str, Line, str]] = {  # colour, line and marker
-    "ucb": ("#8c8c8c", DASHED, "s"),
-    "ts": ("#009e73", SOLID, "o"),
-    "mucb": ("#56b4e9", DASHED, "v"),
-    "mts": ("#0072b2", SOLID, "^"),
-    "lobucb": ("#e69f00", DASHED, "D"),
-    "lobts": ("#d55e00", SOLID, "o"),
-    "toparms": ("#cc79a7", DASHED, "P"),
-    "lobimed": ("#999933", DASHED, "X"),
-    "lobids": ("#aa4499", SOLID, "p"),
-}
-OTHERS = ("#cc6677", "#44aa99", "#ddcc77", "#6699cc", "#997700")  # policies not of ours
+OTHERS = ("#cc6677", "#44aa99", "#ddcc77", "#6699cc", "#997700")  # policies without a style
 
 
 def line_styles(labels: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -38,17 +28,24 @@ def line_styles(labels: Iterable[str]) -> dict[str, dict[str, Any]]:
     policy comes again, with other options, its line is dotted.
     """
     styles: dict[str, dict[str, Any]] = {}
-    others = cycle(OTHERS)
+    colors: dict[str, str] = {}
     seen: Counter[str] = Counter()
     for label in labels:
         name = label.partition("(")[0].strip()
-        if name in POLICY_STYLES:
-            color, line, marker = POLICY_STYLES[name]
-        else:
-            color, line, marker = next(others), SOLID, "."
+        if name not in POLICIES:
             name = label
-        if seen[name]:
-            line = VARIANTS[(seen[name] - 1) % len(VARIANTS)]
+        own = POLICIES[name].style if name in POLICIES else None
+        color, line, marker = own or (_color(name, colors), "solid", ".")
+        dashes = VARIANTS[(seen[name] - 1) % len(VARIANTS)] if seen[name] else LINES.get(line, line)
         seen[name] += 1
-        styles[label] = {"color": color, "linestyle": line, "marker": marker}
+        styles[label] = {"color": color, "linestyle": dashes, "marker": marker}
     return styles
+
+
+def _color(name: str, taken: dict[str, str]) -> str:
+    """Return the colour of a name: always the same, unless another name here took it before."""
+    if name not in taken:
+        first = crc32(name.encode()) % len(OTHERS)
+        wheel = OTHERS[first:] + OTHERS[:first]
+        taken[name] = next((color for color in wheel if color not in taken.values()), wheel[0])
+    return taken[name]
