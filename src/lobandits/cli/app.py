@@ -6,6 +6,7 @@ import typer
 
 from lobandits.cli import bound, data, demo, learn, reproduce, service, show, simulate
 from lobandits.cli.friendly import friendly
+from lobandits.cli.policies import PolicyCommand
 
 app = typer.Typer(
     name="lob",
@@ -37,7 +38,7 @@ def root(
 
 
 app.command()(friendly(demo.demo))
-app.command(epilog=simulate.EXAMPLES)(friendly(simulate.simulate))
+app.command(cls=PolicyCommand, epilog=simulate.EXAMPLES)(friendly(simulate.simulate))
 app.command()(friendly(bound.bound))
 app.command()(friendly(data.data))
 app.command(epilog=learn.EXAMPLES)(friendly(learn.learn))

@@ -1,6 +1,7 @@
 """``lob demo``: every policy on the paper's synthetic task."""
 
 from pathlib import Path
+from textwrap import fill
 from typing import Annotated
 
 import typer
@@ -9,10 +10,9 @@ from lobandits.cli.options import Seed
 from lobandits.cli.outputs import checked_suffix, save_picture
 
 INTRODUCTION = """\
-Each of {users} users has 15 possible preference orders of 15 arms, and lives by one of them.
-ucb and ts know nothing of this. toparms and all lob policies know the orders, mucb and mts also
-every mean. First use compiles, which takes some seconds.
-"""
+Each of {users} users has 15 possible preference orders of 15 arms, and lives by one of them. What
+policies know: {known}. First use compiles, which takes some seconds."""
+KNOWN = {"state_means": "every mean", "orders": "the orders", "n_arms": "nothing"}
 
 
 def demo(
@@ -33,7 +33,19 @@ def demo(
     if plot.parent == Path("out"):
         plot.parent.mkdir(exist_ok=True)
     checked_suffix("--plot", plot)
-    typer.echo(INTRODUCTION.format(users=users))
+    typer.echo(f"{fill(INTRODUCTION.format(users=users, known=_who_knows_what()), 98)}\n")
     result = simulate(Synthetic(), list(POLICIES), horizon=500, n_users=users, seed=seed)
     typer.echo(str(result.summary(bound=True)))
     typer.echo(f"\nfigure saved to {save_picture(result.plot(bound=True), plot)}")
+
+
+def _who_knows_what() -> str:
+    """Return the policies by what they are told."""
+    from lobandits.policies import POLICIES
+    from lobandits.policies.registry import parameters_of
+
+    groups: dict[str, list[str]] = {}
+    for name, policy in POLICIES.items():
+        told = next((what for key, what in KNOWN.items() if key in parameters_of(policy)), "logs")
+        groups.setdefault(told, []).append(name)
+    return "; ".join(f"{told} ({', '.join(names)})" for told, names in groups.items())

@@ -1,15 +1,16 @@
 """``lob simulate``: policies compared on the synthetic task."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from lobandits.cli.options import ShowBar, Workers
 from lobandits.cli.outputs import checked_suffix, save_picture
-from lobandits.cli.policy_names import policy_names
+from lobandits.cli.policies import Import, import_policies, policy_names
 from lobandits.errors import LobInputError
 
+USUAL = "ucb,ts,lobucb,lobts"
 EXAMPLES = """
 **Examples**
 
@@ -28,6 +29,14 @@ Policies see only 60% of the order's relations:
 Users agree on the order and disagree on every number; latent bandits (mts) now believe wrong means:
 
     lob simulate --policies mts,lobts --scale 0.5,2 --shift=-3,3
+
+A policy of your own, defined in a file:
+
+    lob simulate --import mine.py --policies mine,lobts
+
+Duels instead of rewards:
+
+    lob simulate --duels --arms 8 --states 8
 
 A hundred thousand users, keeping only means and standard errors:
 
@@ -55,13 +64,19 @@ def simulate(
         str, typer.Option(help="gaussian, clipped (like ratings) or bernoulli.")
     ] = "gaussian",
     policies: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="NAMES",
-            help="Policies to compare, separated by commas: ucb, ts, mucb, mts, lobucb, lobts, "
-            "toparms, lobimed, lobids, or all. Options go in brackets: lobts(project_every=10).",
+            help="Policies to compare, separated by commas: {policies}, or all. Options go in "
+            "brackets: lobts(project_every=10). With --duels: {duel_policies}.",
+            show_default=f"{USUAL}; with --duels all",
         ),
-    ] = "ucb,ts,lobucb,lobts",
+    ] = None,
+    imports: Import = None,
+    duels: Annotated[
+        bool,
+        typer.Option("--duels", help="Policies choose two arms, and are told which one won."),
+    ] = False,
     horizon: Annotated[int, typer.Option(help="Rounds for each user, T.")] = 500,
     users: Annotated[int, typer.Option(help="Number of users.")] = 200,
     seed: Annotated[int, typer.Option(help="Names all random numbers; same seed, same table.")] = 0,
@@ -86,11 +101,15 @@ def simulate(
     gamma (k - j) on average. lob policies know the orders, m policies (mucb, mts) also the means,
     ucb and ts neither. All policies meet the same users and the same noise.
     """
-    from lobandits.simulation import Synthetic
-    from lobandits.simulation import simulate as run
+    from lobandits.policies import DUEL_POLICIES, POLICIES
+    from lobandits.simulation import Synthetic, simulate_duels
+    from lobandits.simulation import simulate as simulate_rewards
 
+    if duels and bound:
+        raise LobInputError("--bound is for policies of rewards; leave it out with --duels")
     checked_suffix("--out", out, (".parquet", ".npz"))
     checked_suffix("--plot", plot)
+    import_policies(*(imports or ()))
     env = Synthetic(
         n_arms=arms,
         n_states=states,
@@ -101,10 +120,13 @@ def simulate(
         shift=_parse_pair("--shift", shift),
         rewards=rewards,
     )
-    result = run(
-        env, policy_names(policies), horizon, users, seed,
-        workers=workers, progress=progress, keep=keep,  # type: ignore[arg-type]
-    )  # fmt: skip
+    run: Any = simulate_duels if duels else simulate_rewards
+    names = (
+        policy_names(policies or "all", DUEL_POLICIES)
+        if duels
+        else policy_names(policies or USUAL, POLICIES)
+    )
+    result = run(env, names, horizon, users, seed, workers=workers, progress=progress, keep=keep)
     typer.echo(str(result.summary(bound=bound)))
     if out is not None:
         typer.echo(f"\nresult saved to {result.save(out)}")

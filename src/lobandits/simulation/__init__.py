@@ -10,7 +10,7 @@ from lobandits.simulation.fixed_problems import FixedProblems
 from lobandits.simulation.moments import Curve
 from lobandits.simulation.problems import Problems
 from lobandits.simulation.result import Result
-from lobandits.simulation.simulator import simulate
+from lobandits.simulation.simulator import simulate, simulate_duels
 from lobandits.simulation.synthetic import Synthetic
 
 __all__ = [
@@ -24,4 +24,5 @@ __all__ = [
     "SimulationInterrupted",
     "Synthetic",
     "simulate",
+    "simulate_duels",
 ]

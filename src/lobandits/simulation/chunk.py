@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from lobandits._imports import Code
 from lobandits.simulation.environment import Environment
 from lobandits.simulation.policy_specs import take_users
 from lobandits.simulation.streams import BLOCK
@@ -19,10 +20,12 @@ LARGEST_TABLE = 2**22  # numbers that a chunk may hold for all its users
 class Chunk:
     """A run, or a part of it: users from ``first`` on.
 
-    ``play`` says what a round is; ``specs`` what plays, by label. ``horizon`` is what policies are
-    told; ``rounds`` are played.
+    ``code`` comes first: in another process the rest can be unpickled after it. ``play`` says what
+    a round is; ``specs`` what plays, by label. ``horizon`` is what policies are told; ``rounds``
+    are played.
     """
 
+    code: Code
     play: "type[PolicyRun]"
     env: Environment
     specs: Mapping[str, Any]

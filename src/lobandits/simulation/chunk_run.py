@@ -29,6 +29,11 @@ class Control:
 def run_chunk(chunk: Chunk, control: Control | None = None) -> dict[str, Outcome]:
     """Play all rounds of a chunk; return each policy's outcome by label."""
     control = control or Control()
+    if chunk.code.failure:
+        raise LobInputError(
+            f"a worker cannot import what defines the policies: {chunk.code.failure}; install it "
+            "there, too"
+        )
     problems = _sampled(chunk)
     runs = [chunk.play(label, spec, chunk, problems) for label, spec in chunk.specs.items()]
     normal = np.random.Generator.standard_normal

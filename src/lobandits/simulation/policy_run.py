@@ -2,7 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,6 +38,7 @@ class PolicyRun(ABC):
     """Plays round after round; subclasses say which policies there are, and what a round is."""
 
     policy_type: ClassVar[type[Any]]
+    settings: ClassVar[Mapping[str, Any]] = {}  # what a result says of the rounds
 
     def __init__(self, label: str, spec: Any, chunk: Chunk, problems: Problems) -> None:
         self.label = label
@@ -60,8 +61,8 @@ class PolicyRun(ABC):
 
     @staticmethod
     @abstractmethod
-    def check_name(name: str) -> None:
-        """Refuse a name that no policy has, or options that cannot be read."""
+    def named(name: str) -> type[Any]:
+        """Return the class of that name; refuse a name, or options, that cannot be read."""
 
     @staticmethod
     @abstractmethod

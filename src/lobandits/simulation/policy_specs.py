@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lobandits._imports import Code
 from lobandits.errors import LobInputError
 
 if TYPE_CHECKING:
@@ -46,9 +47,14 @@ def _check(label: object, spec: object, play: "type[PolicyRun]") -> None:
     if not isinstance(label, str) or label in ("", "user", "round"):
         raise LobInputError(f"{label!r} cannot label a policy; use any string but 'user', 'round'")
     if isinstance(spec, str):
-        play.check_name(spec)
+        play.named(spec)
     elif not isinstance(spec, play.policy_type) and not callable(spec):
         raise LobInputError(f"policy {label!r} must be a name, a policy or a function: {spec!r}")
+
+
+def code_of_specs(specs: Mapping[str, Any], play: "type[PolicyRun]") -> Code:
+    """Return what another process must import to know the policies that are only named."""
+    return Code.of(play.named(spec).__module__ for spec in specs.values() if isinstance(spec, str))
 
 
 def take_users(label: str, policy: Any, first: int, n: int) -> Any:

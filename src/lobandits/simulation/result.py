@@ -28,7 +28,8 @@ class Result:
     Attributes
     ----------
     settings
-        What decided the numbers: environment, policies, horizon, n_users, seed, keep.
+        What decided the numbers: environment, policies, horizon, n_users, seed, keep; of duels
+        also feedback.
     totals
         Each user's cumulative regret at the horizon, by policy: (n_users,).
     seconds, cpu_seconds
@@ -112,6 +113,8 @@ class Result:
         """
         from lobandits.simulation.mean_lower_bound import MOST_USERS, mean_lower_bound
 
+        if self.settings.get("feedback") == "duels":
+            raise LobInputError("the lower bound is for rewards; there is none for duels")
         if "lob" not in self.constants:
             if self.env is None:
                 raise LobInputError(

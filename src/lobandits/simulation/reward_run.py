@@ -24,9 +24,9 @@ class RewardRun(PolicyRun):
     policy_type = Policy
 
     @staticmethod
-    def check_name(name: str) -> None:
-        """Refuse a name that no policy has, or options that cannot be read."""
-        parse_name(name)
+    def named(name: str) -> type[Policy]:
+        """Return the class of that name; refuse a name, or options, that cannot be read."""
+        return POLICIES[parse_name(name)[0]]
 
     @staticmethod
     def make(name: str, problems: Problems, horizon: int) -> Policy:

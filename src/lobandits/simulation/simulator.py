@@ -1,4 +1,4 @@
-"""The one call that compares policies on an environment."""
+"""The calls that compare policies on an environment: by rewards, and by duels."""
 
 import os
 import pickle
@@ -13,20 +13,22 @@ import numpy as np
 from lobandits._checks import one_of, whole
 from lobandits._progress import progress_bar
 from lobandits.errors import LobInputError
-from lobandits.policies import Policy
+from lobandits.policies import DuelPolicy, Policy
 from lobandits.simulation.chunk import Chunk, even_size
 from lobandits.simulation.chunk_run import Control, warm_up
+from lobandits.simulation.duel_run import DuelRun
 from lobandits.simulation.environment import Environment
 from lobandits.simulation.errors import SimulationInterrupted
 from lobandits.simulation.moments import Moments
 from lobandits.simulation.policy_run import Outcome, PolicyRun
-from lobandits.simulation.policy_specs import label_specs
+from lobandits.simulation.policy_specs import code_of_specs, label_specs
 from lobandits.simulation.problems import Problems
 from lobandits.simulation.result import Result
 from lobandits.simulation.reward_run import RewardRun
 from lobandits.simulation.workers import outcomes_in_order, worker_pool
 
 Spec = str | Policy | Callable[[Problems], Policy]
+DuelSpec = str | DuelPolicy | Callable[[Problems], DuelPolicy]
 
 
 def simulate(
@@ -83,6 +85,51 @@ def simulate(
     )  # fmt: skip
 
 
+def simulate_duels(
+    env: Environment,
+    policies: Iterable[str | DuelPolicy] | Mapping[str, DuelSpec],
+    horizon: int,
+    n_users: int,
+    seed: int = 0,
+    *,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: bool | Callable[[int], None] = True,
+    keep: Literal["all", "mean"] = "all",
+    chunk_size: int | None = None,
+) -> Result:
+    r"""Let two arms duel for every user in every round; measure the average regret of the two.
+
+    Arm a wins against b with probability :math:`\Phi((\mu_a - \mu_b) / (\sigma \sqrt 2))`, that
+    of a larger Gaussian reward. A round's regret is
+    :math:`((\mu^* - \mu_a) + (\mu^* - \mu_b)) / 2`. The numbers depend on the first five
+    parameters alone, and all policies meet the same users and the same noise.
+
+    Parameters
+    ----------
+    env
+        Where the problems come from; their rewards must be Gaussian.
+    policies
+        Names of `DUEL_POLICIES`, perhaps with options as in "relative(rho=0.1)", and policies of
+        duels; or a mapping from labels to these, or to functions that make one from
+        :class:`Problems`.
+    horizon, n_users, seed, workers, executor, progress, keep, chunk_size
+        As in :func:`simulate`.
+
+    Examples
+    --------
+    >>> from lobandits.simulation import Synthetic
+    >>> env = Synthetic(n_arms=4, n_states=3)
+    >>> result = simulate_duels(env, ["relative", "dts"], horizon=100, n_users=16)
+    >>> bool(result.difference("relative", "dts").mean < 0)
+    True
+    """
+    return run_policies(
+        DuelRun, env, policies, horizon, n_users, seed,
+        workers=workers, executor=executor, progress=progress, keep=keep, chunk_size=chunk_size,
+    )  # fmt: skip
+
+
 def run_policies(
     play: type[PolicyRun],
     env: Environment,
@@ -100,11 +147,12 @@ def run_policies(
     """Check everything, then play every policy; ``play`` says what a round is."""
     if isinstance(env, type) or not isinstance(env, Environment):
         raise LobInputError(f"env must have a method sample(n, seed, first), got {env!r}")
-    horizon = whole("horizon", horizon)
+    horizon, specs = whole("horizon", horizon), label_specs(policies, play)
     run = Chunk(
+        code=code_of_specs(specs, play),
         play=play,
         env=env,
-        specs=label_specs(policies, play),
+        specs=specs,
         horizon=horizon,
         rounds=horizon,
         n_users=whole("n_users", n_users),
@@ -178,6 +226,7 @@ def _empty_result(run: Chunk) -> Result:
         "n_users": n,
         "seed": run.seed,
         "keep": run.keep,
+        **run.play.settings,
     }
     try:
         return Result(

@@ -63,9 +63,10 @@ def summarize(result: "Result", bound: bool) -> Summary:
             row["times_bound"] = regret / floor if floor > 0 else math.nan
         row |= {"seconds": result.seconds[policy], "cpu_seconds": result.cpu_seconds[policy]}
         rows.append(row)
+    rounds = result.settings.get("feedback", "rounds")
     title = (
         f"{result.settings['environment']}\nmean cumulative regret of {result.n_users:,} users "
-        f"after {result.horizon:,} rounds, seed {result.settings['seed']}"
+        f"after {result.horizon:,} {rounds}, seed {result.settings['seed']}"
     )
     note = (
         f"lower bound: c log T = {floor:.4g} with c = {constant:.4g}, "
