@@ -13,7 +13,7 @@ import pytest
 import typer
 
 import lobandits as lob
-from lobandits.cli.__main__ import app
+from lobandits.cli.app import app
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         SimulationInterrupted,
         Synthetic,
         simulate,
+        simulate_duels,
     )
     from lobandits.simulation.movielens import MovieLens
     from lobandits.theory import (
@@ -82,7 +83,7 @@ _HOME_OF = {
         "service.client": "Client",
         "simulation": """
             FixedProblems Problems Result SimulationError SimulationInterrupted
-            Synthetic simulate
+            Synthetic simulate simulate_duels
         """,
         "simulation.movielens": "MovieLens",
         "theory": """
@@ -146,6 +147,7 @@ __all__ = [
     "samples_for_exact_orders",
     "similar_order_probability",
     "simulate",
+    "simulate_duels",
     "toparms_regret_bound",
 ]
 

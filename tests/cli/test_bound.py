@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lobandits.cli.__main__ import app
+from lobandits.cli.app import app
 from lobandits.orders import LatentOrders
 from lobandits.theory import regret_lower_bound
 

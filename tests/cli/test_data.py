@@ -13,7 +13,7 @@ from tests.learning.editions import write_csv, zipped
 from tests.learning.server import Files, serving
 from typer.testing import CliRunner
 
-from lobandits.cli.__main__ import app
+from lobandits.cli.app import app
 from lobandits.learning import load_movielens
 from lobandits.learning.movielens.editions import EDITIONS
 

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import lobandits as lob
-from lobandits.cli.__main__ import app
+from lobandits.cli.app import app
 
 RATINGS = lob.make_ratings(n_users=120, n_arms=5, n_states=3, ratings_per_user=200, missing=0.05)
 COLUMNS = ["--user", "userId", "--arm", "genre", "--reward", "rating"]

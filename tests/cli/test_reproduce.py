@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from lobandits.cli.__main__ import app
+from lobandits.cli.app import app
 from lobandits.experiments import EXPERIMENTS, GROUPS
 from lobandits.experiments.experiment import Survey
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import lobandits as lob
 from lobandits.cli import service
-from lobandits.cli.__main__ import app
+from lobandits.cli.app import app
 from lobandits.service import open_store
 from lobandits.service.load import load_test
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from lobandits.cli.__main__ import app
-from lobandits.policies import POLICIES
-from lobandits.simulation import Result, Synthetic, simulate
+from lobandits.cli.app import app
+from lobandits.policies import DUEL_POLICIES, POLICIES
+from lobandits.simulation import Result, Synthetic, simulate, simulate_duels
 
 RUNNER = CliRunner()
 SMALL = ["--arms", "4", "--states", "3", "--horizon", "20", "--users", "16"]
@@ -22,6 +22,18 @@ def test_the_table_is_that_of_the_same_call() -> None:
     assert result.output.splitlines()[:4] == str(expected).splitlines()[:4]
     for row, line in zip(expected.rows, result.output.splitlines()[5:], strict=True):
         assert line.split()[:2] == [row["policy"], f"{row['regret']:.2f}"]
+
+
+def test_duels_are_those_of_the_same_call(tmp_path: Path) -> None:
+    out = tmp_path / "duels.npz"
+    result = RUNNER.invoke(app, ["simulate", *SMALL, "--duels", "--seed", "4", "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    expected = simulate_duels(Synthetic(4, 3), list(DUEL_POLICIES), 20, 16, seed=4)
+    assert Result.load(out).settings == expected.settings
+    for label, totals in expected.totals.items():
+        assert (Result.load(out).totals[label] == totals).all()
+    one = RUNNER.invoke(app, ["simulate", *SMALL, "--duels", "--policies", "relative(rho=0.1)"])
+    assert one.output.splitlines()[5].startswith("relative(rho=0.1) ")
 
 
 def test_result_and_picture_are_saved_and_named(tmp_path: Path) -> None:
@@ -39,6 +51,7 @@ def test_result_and_picture_are_saved_and_named(tmp_path: Path) -> None:
 def test_the_help_names_every_policy() -> None:
     text = " ".join(RUNNER.invoke(app, ["simulate", "--help"]).output.replace("│", " ").split())
     assert f"{', '.join(POLICIES)}, or all" in text
+    assert f"With --duels: {', '.join(DUEL_POLICIES)}." in text
 
 
 def test_a_folder_is_refused_before_any_work(tmp_path: Path) -> None:
@@ -86,6 +99,9 @@ def test_options_reach_the_environment(tmp_path: Path) -> None:
         (["--states", "25"], "4 arms have only 24 orders"),
         (["--keep", "some"], "unknown keep 'some'"),
         (["--users", "0"], "n_users must be a whole number"),
+        (["--duels", "--bound"], "--bound is for policies of rewards"),
+        (["--duels"], "unknown policy 'ucb'; Known: relative, dts"),
+        (["--duels", "--policies", "dts", "--rewards", "bernoulli"], "duels compare Gaussian"),
     ],
 )
 def test_wrong_options_are_refused_before_any_work(options: list[str], message: str) -> None:
@@ -93,19 +109,6 @@ def test_wrong_options_are_refused_before_any_work(options: list[str], message: 
     assert result.exit_code == 2
     assert message in result.stderr
     assert result.stdout == ""
-
-
-def test_the_demo_shows_every_policy_and_names_its_figure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    result = RUNNER.invoke(app, ["demo", "--users", "16"])
-    assert result.exit_code == 0, result.output
-    for name in POLICIES:
-        assert any(line.startswith(f"{name} ") for line in result.output.splitlines())
-    assert "lower bound: c log T" in result.output
-    assert f"figure saved to {Path('out/demo.png')}" in result.output
-    assert (tmp_path / "out" / "demo.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")

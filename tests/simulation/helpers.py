@@ -1,24 +1,38 @@
 """Policies and environments that misbehave, or are easy to follow by eye."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray
+from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits.orders import LatentOrders
-from lobandits.policies import Details, Policy, State
+from lobandits.policies import Policy, State
 from lobandits.simulation import FixedProblems, Problems, Result
 
+P = TypeVar("P", bound=type[Policy[Any]])
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Constant(Policy):
+
+def called(name: str) -> Callable[[P], P]:
+    """Name a policy after it was defined, so that `POLICIES` does not know it."""
+
+    def name_it(cls: P) -> P:
+        cls.name = name
+        return cls
+
+    return name_it
+
+
+@called("constant")
+@dataclass(frozen=True)
+class Constant(Policy[State]):
     """Plays one arm; from round ``since`` on, user ``guilty`` gets ``wrong`` instead.
 
     Which user is which is known only by its first noise, so ``guilty`` is found by position.
     """
 
-    name = "constant"
     n_arms: int
     arm: int = 0
     since: int = 10**9
@@ -26,46 +40,40 @@ class Constant(Policy):
     guilty: int = 0
     arms: tuple[str, ...] = field(default=(), kw_only=True)
 
-    def decide(self, state: State, noise: FloatArray) -> IntArray:
+    def odds(self, state: State, allowed: BoolArray) -> FloatArray:
+        return np.tile(np.eye(self.n_arms)[self.arm], (state.n_users, 1))
+
+    def decide(self, state: State, noise: FloatArray, allowed: BoolArray) -> IntArray:
         arms = np.full(state.n_users, self.arm)
         if state.plays[0] + 1 >= self.since and state.n_users > self.guilty:
             arms[self.guilty] = self.wrong
         return arms
 
-    def propensities(self, state: State) -> FloatArray:
-        return np.tile(np.eye(self.n_arms)[self.arm], (state.n_users, 1))
 
-    def details(self, state: State) -> Details:
-        return Details()
-
-
+@called("raising")
 class Raising(Constant):
     """Raises for every user whose third reward has come and whose arm 0 earned more than 0."""
 
-    name = "raising"
-
-    def decide(self, state: State, noise: FloatArray) -> IntArray:
+    def decide(self, state: State, noise: FloatArray, allowed: BoolArray) -> IntArray:
         if ((state.plays >= 3) & (state.sums[:, 0] > 0)).any():
             raise ZeroDivisionError("no luck")
-        return super().decide(state, noise)
+        return super().decide(state, noise, allowed)
 
 
+@called("slow")
 class Slow(Constant):
     """Takes its time."""
 
-    name = "slow"
-
-    def decide(self, state: State, noise: FloatArray) -> IntArray:
+    def decide(self, state: State, noise: FloatArray, allowed: BoolArray) -> IntArray:
         time.sleep(0.01)
-        return super().decide(state, noise)
+        return super().decide(state, noise, allowed)
 
 
+@called("floating")
 class Floating(Constant):
     """Returns arms that are no whole numbers."""
 
-    name = "floating"
-
-    def decide(self, state: State, noise: FloatArray) -> IntArray:
+    def decide(self, state: State, noise: FloatArray, allowed: BoolArray) -> IntArray:
         return np.zeros(state.n_users)  # type: ignore[return-value]
 
 
@@ -88,7 +96,7 @@ def fixed(n_arms: int = 4, **options: object) -> FixedProblems:
     )
 
 
-def second_arm(problems: Problems) -> Policy:
+def second_arm(problems: Problems) -> Policy[Any]:
     """Make a policy from problems: always arm 1."""
     return Constant(problems.n_arms, arm=1)
 

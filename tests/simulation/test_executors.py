@@ -1,14 +1,38 @@
 import multiprocessing
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.simulation.helpers import Constant, fixed, same, second_arm
+from tests.simulation.helpers import Constant, fixed, same, second_arm, shared_orders
 
+from lobandits._imports import import_code
 from lobandits.policies import POLICIES
-from lobandits.simulation import Result, SimulationError, Synthetic, simulate
+from lobandits.simulation import Result, SimulationError, Synthetic, simulate, simulate_duels
 
 ENV = Synthetic(n_arms=4, n_states=3, q=0.7)
 POLICIES_BY_LABEL = {name: name for name in POLICIES} | {"second": second_arm}
+MINE = '''
+from dataclasses import dataclass
+import numpy as np
+from lobandits.policies import OrderPolicy
+
+@dataclass(frozen=True)
+class Eager(OrderPolicy):
+    """Play an arm that tops a state, the more often the more it earned."""
+
+    name = "eager"
+
+    def odds(self, state, allowed):
+        means = np.nan_to_num(state.means)
+        best = np.exp(means - means.max(axis=1, keepdims=True))
+        return best * allowed * self.orders.tops
+'''
+
+
+def spawned() -> ProcessPoolExecutor:
+    """Return processes that know nothing of this one."""
+    return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +48,7 @@ def test_a_thread_pool_of_the_callers(threads: Result) -> None:
 
 
 def test_processes_give_the_same_bits(threads: Result) -> None:
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+    with spawned() as pool:
         result = simulate(
             ENV, POLICIES_BY_LABEL, 40, 30, 1, workers=2, executor=pool, progress=False
         )
@@ -38,8 +62,39 @@ def test_processes_give_the_same_bits(threads: Result) -> None:
     assert failure.value.round == 5
 
 
-def test_a_dask_cluster_of_two_processes_gives_the_same_bits(threads: Result) -> None:
+def in_all_ways(mine: Any, executor: Executor | None) -> tuple[Result, Result]:
+    """Run a policy from a file by name, made by a function and as it is; and duels."""
+    given = mine.Eager(shared_orders(), 1.0)
+    policies = {"named": "eager", "made": mine.make, "given": given, "ours": "lobts"}
+    result = simulate(ENV, policies, 30, 30, 2, executor=executor, chunk_size=8, progress=False)
+    duels = simulate_duels(ENV, ["relative", "dts"], 20, 30, 2, executor=executor, chunk_size=8)
+    return result, duels
+
+
+@pytest.fixture
+def mine(tmp_path: Path, forgotten: None) -> Any:
+    """Return the module of a file that defines a policy."""
+    file = tmp_path / "mine.py"
+    file.write_text(
+        f"{MINE}\ndef make(problems):\n    return Eager(problems.orders, problems.sigma)\n"
+    )
+    module = import_code(str(file))
+    file.unlink()  # other machines have no such file
+    return module
+
+
+def test_processes_know_policies_from_files(mine: Any) -> None:
+    here, duels_here = in_all_ways(mine, None)
+    with spawned() as pool:
+        there, duels_there = in_all_ways(mine, pool)
+    assert same(here, there)
+    assert same(duels_here, duels_there)
+    assert here.regret["named"].tobytes() == here.regret["made"].tobytes()
+
+
+def test_a_dask_cluster_of_two_processes_gives_the_same_bits(threads: Result, mine: Any) -> None:
     distributed = pytest.importorskip("distributed")
+    here, duels_here = in_all_ways(mine, None)
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
@@ -51,4 +106,7 @@ def test_a_dask_cluster_of_two_processes_gives_the_same_bits(threads: Result) ->
             result = simulate(
                 ENV, POLICIES_BY_LABEL, 40, 30, 1, executor=executor, chunk_size=8, progress=False
             )
+            there, duels_there = in_all_ways(mine, executor)
     assert same(result, threads)
+    assert same(here, there)
+    assert same(duels_here, duels_there)

@@ -21,9 +21,9 @@ from lobandits.simulation import (
     Problems,
     SimulationError,
     SimulationInterrupted,
-    _wait_for_next,
     simulate,
 )
+from lobandits.simulation.workers import _wait_for_next
 
 ROOT = Path(__file__).parents[2]
 
@@ -71,7 +71,7 @@ def test_arms_that_are_no_whole_numbers_are_refused() -> None:
 
 def test_no_arms_at_all_are_refused() -> None:
     class Silent(Constant):
-        def decide(self, state: State, noise: Any) -> Any:
+        def decide(self, state: State, noise: Any, allowed: Any) -> Any:
             return None
 
     with pytest.raises(SimulationError, match=r"int64 of shape \(8,\), got None"):
@@ -197,9 +197,9 @@ from lobandits.simulation import simulate
 from tests.simulation.helpers import Slow, fixed
 
 class Loud(Slow):
-    def decide(self, state, noise):
+    def decide(self, state, noise, allowed):
         print(flush=True)
-        return super().decide(state, noise)
+        return super().decide(state, noise, allowed)
 
 simulate(fixed(), [Loud(4)], 100_000, 64, workers=2, chunk_size=8)
 """
@@ -207,13 +207,13 @@ simulate(fixed(), [Loud(4)], 100_000, 64, workers=2, chunk_size=8)
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_ctrl_c_stops_at_once() -> None:
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     child = subprocess.Popen(
         [sys.executable, "-c", SCRIPT],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=environment,
+        env=os.environ | {"PYTHONPATH": path},
         cwd=ROOT,
     )
     assert child.stdout is not None

@@ -14,7 +14,8 @@ from lobandits._checks import FloatArray
 from lobandits.errors import LobInputError
 from lobandits.learning import KendallKMeans, RewardTable, load_movielens, make_ratings
 from lobandits.simulation import Environment, simulate
-from lobandits.simulation.movielens import MovieLens, _held_out
+from lobandits.simulation.clusters import choose_held_out
+from lobandits.simulation.movielens import MovieLens
 
 needs_real = pytest.mark.skipif(not REAL.exists(), reason="needs the ratings of ml-latest-small")
 
@@ -237,7 +238,7 @@ def test_an_arm_that_only_held_out_users_tried_is_named() -> None:
     counts[:5, 2] = 0
     sums = counts.astype(np.float64)
     table = RewardTable(np.arange(6), ("x", "y", "z"), counts, sums, sums)
-    seed = next(seed for seed in range(99) if _held_out(6, 0.5, seed)[5])
+    seed = next(seed for seed in range(99) if choose_held_out(6, 0.5, seed)[5])
     with pytest.raises(LobInputError, match="not held out tried the arm 'z'; lower hold_out"):
         MovieLens(table, n_states=1, hold_out=0.5, seed=seed).sample(1, 0)
 

@@ -7,7 +7,8 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from lobandits.cli import checked_suffix, friendly
+from lobandits.cli.friendly import friendly
+from lobandits.cli.outputs import checked_suffix
 from lobandits.errors import LobError, LobInputError
 
 if TYPE_CHECKING:

@@ -2,34 +2,19 @@
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from lobandits._checks import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    fraction,
-    not_negative,
-    positive,
-    whole,
-)
+from lobandits._checks import FloatArray, IntArray, fraction, not_negative, positive, whole
 from lobandits.errors import LobInputError
-from lobandits.learning import (
-    GeneratedRatings,
-    KendallKMeans,
-    MovieLensRatings,
-    RewardTable,
-    reward_table,
-)
-from lobandits.learning.imputation import impute
+from lobandits.learning import GeneratedRatings, MovieLensRatings, RewardTable, reward_table
 from lobandits.learning.movielens import genre_table
 from lobandits.orders import LatentOrders
-from lobandits.orders.arms import counted
 from lobandits.projection import project
-from lobandits.simulation.blocks import Stream
+from lobandits.simulation.clusters import Clusters, cluster_users
 from lobandits.simulation.problems import Problems
+from lobandits.simulation.streams import Stream
 
 FILTERS = ("ratings", "min_movie_ratings", "min_user_ratings", "seed")
 CLUSTERING = (*FILTERS, "n_states", "hold_out")
@@ -39,20 +24,6 @@ DECIDES = {  # what is computed once, by the options that decide it
     "clusters": CLUSTERING,
     "projected": (*CLUSTERING, "min_gap"),
 }
-
-
-class Clusters(NamedTuple):
-    """All users, each in the state with the nearest order; those held out taught no order.
-
-    ``raw`` are users' means, imputed where there are none; ``centers`` have the states' orders.
-    """
-
-    raw: FloatArray
-    imputed_share: float
-    states: IntArray
-    orders: LatentOrders
-    centers: FloatArray
-    held_out: BoolArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,33 +121,7 @@ class MovieLens:
     @cached_property
     def clusters(self) -> Clusters:
         """All users in their states."""
-        table = self.table
-        held_out = _held_out(table.n_users, self.hold_out, self.seed)
-        self._check_learners(~held_out)
-        kmeans = KendallKMeans(self.n_states, random_state=self.seed, progress=self.progress)
-        kmeans.fit(table.means[~held_out])
-        orders = LatentOrders.from_rankings(kmeans.rankings_.tolist(), table.arms)
-        states = kmeans.predict(table.means)
-        return Clusters(*impute(table.means), states, orders, kmeans.centers_, held_out)
-
-    def _check_learners(self, learners: BoolArray) -> None:
-        table, n_learners = self.table, int(learners.sum())
-        if table.n_arms < 2:
-            raise LobInputError(
-                f"the ratings are of {counted(table.n_arms, 'arm')}, {list(table.arms)}; orders "
-                "need two"
-            )
-        if n_learners < self.n_states:
-            raise LobInputError(
-                f"n_states is {self.n_states:,}, but there are only {n_learners:,} users to learn "
-                "from; lower n_states, hold_out or min_user_ratings"
-            )
-        untried = np.flatnonzero(~table.counts[learners].any(axis=0))
-        if untried.size:
-            raise LobInputError(
-                f"nobody who is not held out tried the arm {table.arms[untried[0]]!r}; lower "
-                "hold_out, or choose another seed"
-            )
+        return cluster_users(self.table, self.n_states, self.hold_out, self.seed, self.progress)
 
     @cached_property
     def projected(self) -> FloatArray:
@@ -275,11 +220,3 @@ class MovieLens:
         options = [f.name for f in fields(self) if f.name not in ("ratings", "progress")]
         given = ", ".join(f"{name}={getattr(self, name)!r}" for name in options)
         return f"MovieLens({self.edition!r}, {given})"
-
-
-def _held_out(n_users: int, share: float, seed: int) -> BoolArray:
-    """Return which users are held out, at least one if any."""
-    n = max(round(share * n_users), 1) if share > 0 else 0
-    chosen = np.zeros(n_users, dtype=np.bool_)
-    chosen[np.random.default_rng([seed, n_users]).permutation(n_users)[:n]] = True
-    return chosen

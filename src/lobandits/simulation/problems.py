@@ -2,19 +2,19 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import FloatArray, IntArray, finite_array, positive, read_only, whole
+from lobandits._checks import FloatArray, IntArray, finite_array, positive, read_only
+from lobandits._frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
-from lobandits.simulation.blocks import Bounds, checked_bounds, expected_rewards, noise_location
+from lobandits.simulation.rewards import Bounds, checked_bounds, expected_rewards, noise_location
 
 
-@dataclass(frozen=True, eq=False)
-class Problems:
+@dataclass(frozen=True)
+class Problems(Frozen):
     r"""Bandit problems, one per user: playing arm a earns :math:`\mu_{u,a}` on average.
 
     Parameters
@@ -28,7 +28,7 @@ class Problems:
     orders, state_means
         What policies see: orders, and means (n_states, n_arms) if any; for each user or all.
     rewards
-        "gaussian", "clipped" or "bernoulli"; see :mod:`lobandits.simulation.blocks`.
+        "gaussian", "clipped" or "bernoulli"; see :mod:`lobandits.simulation.rewards`.
     location, bounds
         Of clipped rewards: what the noise is added to, and (lowest, highest).
 
@@ -53,10 +53,10 @@ class Problems:
         states = np.asarray(self.states)
         if states.dtype.kind not in "iu":
             raise LobInputError(f"states must be whole numbers, got {states.dtype}")
-        vars(self).update(
-            means=read_only(finite_array("means", self.means, ndim=2).copy()),
+        self._set(
+            means=finite_array("means", self.means, ndim=2),
             sigma=positive("sigma", self.sigma),
-            states=read_only(states.astype(np.int64)),
+            states=states.astype(np.int64),
         )
         self._check_orders()
         self._check_state_means()
@@ -92,7 +92,7 @@ class Problems:
                 f"state_means must have shape {shared} or {(self.n_users, *shared)}, "
                 f"got {values.shape}"
             )
-        vars(self).update(state_means=read_only(values.copy()))
+        self._set(state_means=values)
 
     def _check_rewards(self) -> None:
         if self.rewards != "clipped":
@@ -100,8 +100,8 @@ class Problems:
             return
         if self.location is None:
             raise LobInputError("clipped rewards need location, the means before clipping")
-        location = read_only(finite_array("location", self.location, ndim=2).copy())
-        vars(self).update(location=location, bounds=checked_bounds(self.bounds))
+        location = finite_array("location", self.location, ndim=2)
+        self._set(location=location, bounds=checked_bounds(self.bounds))
         expected = expected_rewards("clipped", location, self.sigma, self.bounds)
         if not np.allclose(expected, self.means, rtol=1e-6, atol=1e-9):
             raise LobInputError("means must be the expected clipped rewards of location")
@@ -157,69 +157,3 @@ class Problems:
             f"Problems(n_users={self.n_users}, n_arms={self.n_arms}, n_states={self.n_states}, "
             f"sigma={self.sigma:g}, rewards={self.rewards!r})"
         )
-
-
-@runtime_checkable
-class Environment(Protocol):
-    """Anything that draws problems, in parts if need be, on several machines."""
-
-    def sample(self, n: int, seed: int, first: int = 0) -> Problems:
-        """Return users ``first`` to ``first + n - 1`` of the endless sequence that ``seed`` names.
-
-        In :func:`lobandits.simulate` ``first`` is a multiple of 8.
-        """
-        ...
-
-
-class FixedProblems:
-    """Means of your own, one row per user; users beyond the last row start again at the first.
-
-    ``problems`` has the rows as they were given.
-
-    Parameters
-    ----------
-    means
-        Expected rewards, of clipped ones before clipping: (n_rows, n_arms), or (n_arms,) for one
-        problem that all users share.
-    orders, sigma, states, state_means, rewards, bounds
-        As for :class:`Problems`, with rows for users.
-
-    Examples
-    --------
-    >>> orders = LatentOrders.from_rankings([[0, 1, 2], [2, 1, 0]])
-    >>> FixedProblems([4.5, 4.0, 1.5], orders, sigma=1.0).sample(2, seed=0).means
-    array([[4.5, 4. , 1.5],
-           [4.5, 4. , 1.5]])
-    """
-
-    def __init__(
-        self,
-        means: ArrayLike,
-        orders: LatentOrders | UserOrders,
-        sigma: float,
-        states: ArrayLike | None = None,
-        state_means: ArrayLike | None = None,
-        *,
-        rewards: str = "gaussian",
-        bounds: Bounds | None = None,
-    ) -> None:
-        location = np.atleast_2d(finite_array("means", means))
-        sigma = positive("sigma", sigma)
-        self.problems = Problems(
-            means=expected_rewards(rewards, location, sigma, bounds),
-            sigma=sigma,
-            states=np.full(len(location), -1) if states is None else np.asarray(states),
-            orders=orders,
-            state_means=None if state_means is None else finite_array("state_means", state_means),
-            rewards=rewards,
-            location=location if rewards == "clipped" else None,
-            bounds=bounds,
-        )
-
-    def sample(self, n: int, seed: int, first: int = 0) -> Problems:
-        """Return the users from ``first`` on; nothing about them is random."""
-        n, first = whole("n", n), whole("first", first, least=0)
-        return self.problems.take(np.arange(first, first + n) % self.problems.n_users)
-
-    def __repr__(self) -> str:
-        return repr(self.problems).replace("Problems(n_users", "FixedProblems(n_rows")

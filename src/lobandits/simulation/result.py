@@ -8,36 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lobandits._checks import FloatArray, fraction, one_of, whole
+from lobandits._checks import FloatArray, one_of, whole
 from lobandits.errors import LobInputError
-from lobandits.simulation.blocks import Curve, Moments
-from lobandits.simulation.problems import Environment
+from lobandits.simulation.difference import Difference, mean_difference
+from lobandits.simulation.environment import Environment
+from lobandits.simulation.moments import Curve, Moments
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from lobandits.simulation.report import Summary
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The mean over users of one policy's total regret minus another's."""
-
-    policy: str
-    other: str
-    mean: float
-    error: float
-    low: float
-    high: float
-    level: float
-    n_users: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.policy} - {self.other}: {self.mean:.4g} +- {self.error:.2g}, "
-            f"{self.level:.0%} interval {self.low:.4g} to {self.high:.4g} ({self.n_users} users)"
-        )
+    from lobandits.simulation.summary import Summary
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,7 +28,8 @@ class Result:
     Attributes
     ----------
     settings
-        What decided the numbers: environment, policies, horizon, n_users, seed, keep.
+        What decided the numbers: environment, policies, horizon, n_users, seed, keep; of duels
+        also feedback.
     totals
         Each user's cumulative regret at the horizon, by policy: (n_users,).
     seconds, cpu_seconds
@@ -120,15 +102,8 @@ class Result:
 
         The interval is Student's: mean -+ t(level, n - 1) standard errors.
         """
-        from scipy.special import stdtrit
-
-        level = fraction("level", level)
         pairs = self.totals[self._known(policy)] - self.totals[self._known(other)]
-        n = len(pairs)
-        mean = float(pairs.mean())
-        error = float(pairs.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
-        wide = error * float(stdtrit(n - 1, (1 + level) / 2)) if n > 1 else float("nan")
-        return Difference(policy, other, mean, error, mean - wide, mean + wide, level, n)
+        return mean_difference(policy, other, pairs, level)
 
     def lower_bound(self) -> float:
         """Return c of the asymptotic lower bound c log T on regret, for latent orders.
@@ -136,21 +111,23 @@ class Result:
         The mean of :func:`lobandits.regret_lower_bound` over the run's first users, at most 50;
         for Gaussian rewards.
         """
-        from lobandits.simulation.report import BOUND_USERS, mean_lower_bound
+        from lobandits.simulation.mean_lower_bound import MOST_USERS, mean_lower_bound
 
+        if self.settings.get("feedback") == "duels":
+            raise LobInputError("the lower bound is for rewards; there is none for duels")
         if "lob" not in self.constants:
             if self.env is None:
                 raise LobInputError(
                     "this result was saved without its lower bound; "
                     "call lower_bound() before save()"
                 )
-            n = min(self.n_users, BOUND_USERS)
+            n = min(self.n_users, MOST_USERS)
             self.constants["lob"] = mean_lower_bound(self.env, n, int(self.settings["seed"]))
         return self.constants["lob"]
 
     def summary(self, bound: bool = False) -> "Summary":
         """Return a table: regret at the horizon, with ``bound`` also over c log T, and seconds."""
-        from lobandits.simulation.report import summarize
+        from lobandits.simulation.summary import summarize
 
         return summarize(self, bound)
 
@@ -167,20 +144,20 @@ class Result:
         ``bound`` adds the lower bound c log t; without ``cumulative`` it is the regret of each
         round, a moving average over ``window`` rounds.
         """
-        from lobandits.simulation.report import plot_regret
+        from lobandits.simulation.regret_plot import plot_regret
 
         return plot_regret(self, ax, bound, cumulative, window)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write everything, as Parquet or NumPy's npz by the path's suffix, atomically."""
-        from lobandits.simulation.storage import save_result
+        from lobandits.simulation.result_file import save_result
 
         return save_result(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Result":
         """Read what :meth:`save` wrote."""
-        from lobandits.simulation.storage import load_result
+        from lobandits.simulation.result_file import load_result
 
         return load_result(path)
 

@@ -2,14 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from itertools import permutations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lobandits._checks import (
-    BoolArray,
     FloatArray,
     IntArray,
     fraction,
@@ -18,26 +16,18 @@ from lobandits._checks import (
     positive,
     whole,
 )
+from lobandits._frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.orders import UserOrders
 from lobandits.orders.tables import keep_links
-from lobandits.simulation.blocks import (
-    BLOCK,
-    KINDS,
-    Bounds,
-    Stream,
-    block_generator,
-    blocks_of,
-    checked_bounds,
-    expected_rewards,
-)
+from lobandits.simulation.permutations import check_enough, distinct_permutations
 from lobandits.simulation.problems import Problems
-
-CROWDED = 4  # with fewer permutations per state, drawing again what came twice is slow
+from lobandits.simulation.rewards import KINDS, Bounds, checked_bounds, expected_rewards
+from lobandits.simulation.streams import BLOCK, Stream, block_generator, blocks_of
 
 
 @dataclass(frozen=True)
-class Synthetic:
+class Synthetic(Frozen):
     r"""Each user has m distinct random total orders, and lives in one of these states.
 
     There the mean of the arm at rank j = 1, ..., k is
@@ -90,7 +80,7 @@ class Synthetic:
 
     def __post_init__(self) -> None:
         one_of("rewards", self.rewards, KINDS)
-        vars(self).update(
+        self._set(
             sigma=positive("sigma", self.sigma),
             n_arms=whole("n_arms", self.n_arms),
             n_states=whole("n_states", self.n_states),
@@ -112,7 +102,7 @@ class Synthetic:
         if self.rewards == "gaussian":
             raise LobInputError("bounds are for clipped and Bernoulli rewards; Gaussian have none")
         lowest, highest = checked_bounds(bounds)
-        vars(self).update(bounds=(lowest, highest))
+        self._set(bounds=(lowest, highest))
         if self.rewards == "bernoulli" and not lowest <= least <= most <= highest:
             raise LobInputError(
                 f"bounds of Bernoulli rewards must hold every mean, from {least:g} to {most:g}, "
@@ -184,46 +174,3 @@ class Synthetic:
         if self.rewards == "bernoulli":
             return (location - lowest) / (highest - lowest)
         return expected_rewards(self.rewards, location, self.sigma, (lowest, highest))
-
-
-def check_enough(n_states: int, n_arms: int) -> None:
-    """Refuse more distinct orders than there are."""
-    if n_arms <= 20 and n_states > math.factorial(n_arms):
-        raise LobInputError(
-            f"{n_arms} arms have only {math.factorial(n_arms)} orders, but n_states is {n_states}"
-        )
-
-
-def distinct_permutations(
-    rng: np.random.Generator, n_users: int, n_states: int, n_arms: int
-) -> IntArray:
-    """Draw a uniform sequence of distinct permutations for each user."""
-    if n_arms <= 20 and math.factorial(n_arms) <= CROWDED * n_states:
-        numbers = np.tile(np.arange(math.factorial(n_arms)), (n_users, 1))
-        return unrank(rng.permuted(numbers, axis=1)[:, :n_states], n_arms)
-    rows = np.broadcast_to(np.arange(n_arms), (n_users, n_states, n_arms))
-    drawn = rng.permuted(rows, axis=-1)
-    while (again := repeats(drawn)).any():
-        drawn[again] = rng.permuted(drawn[again], axis=-1)
-    return drawn
-
-
-def unrank(numbers: IntArray, n_arms: int) -> IntArray:
-    """Return the permutations with these numbers, in lexicographic order."""
-    every: IntArray = np.array(list(permutations(range(n_arms))))
-    return every[numbers]
-
-
-def repeats(drawn: IntArray) -> BoolArray:
-    """Return which permutations came earlier for the same user: (n_users, n_states).
-
-    Only users with two equal hashes, almost never any, are compared exactly.
-    """
-    found = np.zeros(drawn.shape[:2], dtype=np.bool_)
-    powers = np.uint64(0x9E3779B97F4A7C15) ** np.arange(1, drawn.shape[2] + 1, dtype=np.uint64)
-    hashes = np.sort((drawn.astype(np.uint64) * powers).sum(axis=-1), axis=-1)
-    for user in np.flatnonzero((hashes[:, 1:] == hashes[:, :-1]).any(axis=1)):
-        _, first = np.unique(drawn[user], axis=0, return_index=True)
-        found[user] = True
-        found[user, first] = False
-    return found

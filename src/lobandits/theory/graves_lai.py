@@ -1,157 +1,166 @@
-"""Cutting planes for the Graves-Lai program, and the instances that a policy must rule out."""
-
-from collections.abc import Callable
-from typing import NamedTuple
+"""The asymptotic lower bound on regret (Theorem 1): the Graves-Lai program, in its three forms."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits.errors import LobError
+from lobandits._checks import FloatArray, finite_array, one_of, read_only
+from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
-from lobandits.projection import project_each
-
-TOLERANCE = 1e-7
-MAX_ROUNDS = 300
-PATIENCE = 5  # rounds in which a certified plan waits for a vertex, where unneeded arms are 0
-OPTIONS = {
-    "primal_feasibility_tolerance": 1e-10,
-    "dual_feasibility_tolerance": 1e-10,
-    "presolve": False,  # costs more than it saves on small dense programs
-}
-
-Separate = Callable[[FloatArray], FloatArray]
+from lobandits.orders.arms import arm_names
+from lobandits.theory.confusers import find_confusers
+from lobandits.theory.cutting_planes import Cover, cover
+from lobandits.theory.instance import checked_means, require_state, rounding, slack
+from lobandits.theory.lower_bound import LowerBound
+from lobandits.theory.scaled_instance import ScaledInstance, scale_instance
 
 
-class Cover(NamedTuple):
-    """A feasible y, and ``lower``, at most the optimum, of which each family has a share."""
+def regret_lower_bound(
+    means: ArrayLike,
+    orders: LatentOrders | None,
+    sigma: float,
+    kind: str = "lob",
+    state_means: ArrayLike | None = None,
+) -> LowerBound:
+    """Solve min over c >= 0 of sum_a c_a Delta_a, sum_a c_a KL(mu_a, lambda_a) >= 1 on Alt(mu).
 
-    plan: FloatArray
-    lower: float
-    rounds: int
-    shares: FloatArray
+    Theorem 1: liminf Reg(T) / log T is at least this for every uniformly good policy, with
+    KL(x, y) = (x - y)^2 / (2 sigma^2). Playing the best arm costs no regret, so Alt(mu) has only
+    the instances lambda that agree with mu on it and have another best arm:
 
+    * ``"mab"``: all of them; sum_a 2 sigma^2 / Delta_a.
+    * ``"lb"``: rows of ``state_means``; a linear program. It is 0 where every rival state gives
+      the best arm another mean, as in the paper's synthetic given.
+    * ``"lob"``: those in the cone H_s of some state s; cutting planes.
 
-def cover(costs: FloatArray, separate: Separate, start: FloatArray) -> Cover:
-    """Solve min over y >= 0 of costs @ y, such that row @ y >= 1 for all rows of every family.
+    Parameters
+    ----------
+    means
+        The instance mu (k,), with one best arm. For ``"lob"`` it must agree with some state's
+        order (equal means agree with either), for ``"lb"`` be a row of ``state_means``.
+    orders
+        The states' orders; for ``"lb"`` and ``"mab"`` only the arms' names matter.
+    sigma
+        Standard deviation of the rewards.
+    kind, state_means
+        ``"lob"``, ``"lb"`` or ``"mab"``; (m, k), for ``"lb"``.
 
-    A family is a set of non-negative rows, perhaps infinite; ``separate(y)`` returns from each
-    family a row that minimises row @ y, shape (families, len(y)). Kelley's cutting planes, from
-    the rows at a feasible ``start``: the master program over the rows seen so far gives a vertex
-    y, and the rows that it violates are added, as are those of a point halfway to the cheapest
-    plan so far, which saves about a third of the rounds. Neither certificate trusts the solver:
-    y / (min row @ y) satisfies every row, so its cost is at least the optimum; the master's dual
-    solution, clipped and rescaled until feasible, is at most it.
+    Examples
+    --------
+    >>> orders = LatentOrders.from_rankings([["a", "b", "c"], ["c", "a", "b"]], ["a", "b", "c"])
+    >>> print(regret_lower_bound([3.0, 2.0, 1.0], orders, sigma=1.0))
+    LOB lower bound: regret >= 1 log T
+    with state 1, arm 'c' could be the best one
+    plays per log T for information: c 0.5
+    closest confusing instance: c 1 -> 3
     """
-
-    def price(y: FloatArray) -> float:
-        return float(costs @ y)
-
-    most, level = 2 * len(costs), 1 - TOLERANCE / 4
-    cheapest, rows, families = _probe(separate, start, most, np.inf)
-    rounds, waited = 0, 0
-    while True:
-        rounds += 1
-        vertex, dual = _master(costs, rows)
-        enough = dual.sum() / (1 - TOLERANCE)
-        plan, cuts, owners = _probe(separate, vertex, most, level)
-        if price(plan) <= min(enough, price(start)):
-            cheapest = plan
-            break
-        cheapest = min(cheapest, plan, key=price)
-        waited += int(price(cheapest) <= enough)
-        if waited == PATIENCE or len(cuts) == 0 or rounds == MAX_ROUNDS:
-            break
-        plan, more, theirs = _probe(separate, (vertex + cheapest) / 2, most, level)
-        cheapest = min(cheapest, plan, key=price)
-        rows = np.concatenate([rows, cuts, more])
-        families = np.concatenate([families, owners, theirs])
-    shares = np.bincount(families, weights=dual, minlength=families.max() + 1)
-    return Cover(cheapest, float(dual.sum()), rounds, shares.astype(np.float64))
+    one_of("kind", kind, ("lob", "lb", "mab"))
+    if orders is None and kind == "lob":
+        raise LobInputError("kind='lob' needs orders; without orders the bound is kind='mab'")
+    mu = checked_means(means, orders)
+    given = scale_instance(mu, arm_names(len(mu)) if orders is None else orders.arms, sigma)
+    if len(mu) == 1:
+        return _bound(given, kind, "there is only one arm, so nothing to confuse it with")
+    if kind == "lb":
+        return _latent(given, state_means)
+    if kind == "mab" or orders is None:
+        return _unstructured(given)
+    return _latent_order(given, orders)
 
 
-def _probe(
-    separate: Separate, point: FloatArray, most: int, level: float
-) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Return ``point`` scaled until feasible, the tightest rows below level, and their families."""
-    tightest = separate(point)
-    margins = tightest @ point
-    deepest = margins.argsort()[:most]
-    families = deepest[margins[deepest] < level]
-    least = float(margins.min())
-    plan = point / least if least > 0 else np.full_like(point, np.inf)
-    return plan, tightest[families], families
+def _unstructured(given: ScaledInstance) -> LowerBound:
+    """sum_a 2 sigma^2 / Delta_a; the nearest rival is the arm with the smallest gap."""
+    rival = int(np.where(given.others, given.means, -np.inf).argmax())
+    instance = given.means.copy()
+    instance[rival] = given.means[given.best]
+    exact = Cover(given.safe, float(given.gaps @ given.safe), 0, np.empty(0))
+    note = "nothing is known of the arms, so every other arm could be the best one"
+    return _bound(given, "mab", note, exact, None, rival, instance)
 
 
-def _master(costs: FloatArray, rows: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the optimal vertex of min costs @ y, rows @ y >= 1, and a feasible dual solution.
+def _latent(given: ScaledInstance, state_means: ArrayLike | None) -> LowerBound:
+    """Alt(mu) is finite: the states with another best arm, and the same mean of this one."""
+    table, equal = _state_table(given, state_means)
+    rivals = table.max(axis=1) > table[:, given.best] + equal
+    if not rivals.any():
+        return _bound(given, "lb", f"arm {given.arms[given.best]!r} is the best one in every state")
+    same = np.abs(table[:, given.best] - given.means[given.best]) <= equal
+    states = np.flatnonzero(rivals & same)
+    if len(states) == 0:
+        note = "every state with another best arm gives this one another mean, seen at no regret"
+        return _bound(given, "lb", note)
+    rows = given.rows((table[states] - given.means[given.best]) / given.spread)
+    solution = cover(given.gaps, lambda _: rows, given.safe)
+    state = int(states[solution.shares.argmax()])
+    top = int(table[state].argmax())
+    note = f"with state {state}, arm {given.arms[top]!r} could be the best one"
+    return _bound(given, "lb", note, solution, state, top, table[state])
 
-    HiGHS drops entries below 1e-9 and errs by absolute tolerances: harmless in units of cost,
-    with the largest entry of each row 1 and the right-hand sides around 1.
-    """
-    from scipy.optimize import linprog
 
-    yields = rows / costs
-    need = 1.0 / yields.max(axis=1)
-    unit = np.sqrt(need.min() * need.max())
-    result = linprog(
-        np.ones_like(costs),
-        A_ub=-yields * need[:, None],
-        b_ub=-need / unit,
-        method="highs-ds",
-        options=OPTIONS,
+def _state_table(given: ScaledInstance, state_means: ArrayLike | None) -> tuple[FloatArray, float]:
+    """Return the states' means, the instance among them, and how far equal means may differ."""
+    if state_means is None:
+        raise LobInputError("kind='lb' needs state_means (n_states, n_arms)")
+    table = finite_array("state_means", state_means, ndim=2)
+    if table.shape[0] == 0 or table.shape[1] != len(given.means):
+        raise LobInputError(
+            f"state_means must have shape (n_states, {len(given.means)}), got {table.shape}"
+        )
+    equal = slack(given.means) + rounding(table.ravel())
+    off = np.abs(table - given.means).max(axis=1)
+    if off.min() > equal:
+        raise LobInputError(
+            f"means is no row of state_means, so the latent bandit's bound does not apply to it; "
+            f"the closest is state {off.argmin()}, off by {off.min():.3g}"
+        )
+    return table, equal
+
+
+def _latent_order(given: ScaledInstance, orders: LatentOrders) -> LowerBound:
+    """Alt(mu) is a union of cones, one for each state and arm that may top it: cutting planes."""
+    require_state(given.means, orders)
+    confusers = find_confusers(orders, given.best)
+    if len(confusers.states) == 0:
+        note = f"no confusing instance: arm {given.arms[given.best]!r} tops every state"
+        return _bound(given, "lob", note)
+
+    def separate(y: FloatArray) -> FloatArray:
+        return given.rows(confusers.nearest(given.scaled, given.widen(y)))
+
+    solution = cover(given.gaps, separate, given.safe)
+    pair = int(solution.shares.argmax())
+    # a trace of weight on every arm: those that the plan leaves out move no more than they must
+    weights = given.widen(solution.plan + 1e-9 * solution.plan.max())
+    nearest = confusers.nearest(given.scaled, weights)[pair]
+    state, top = int(confusers.states[pair]), int(confusers.tops[pair])
+    moved = np.abs(nearest - given.scaled) > 1e-12
+    instance = np.where(moved, given.means[given.best] + given.spread * nearest, given.means)
+    note = f"with state {state}, arm {given.arms[top]!r} could be the best one"
+    return _bound(given, "lob", note, solution, state, top, instance)
+
+
+def _bound(
+    given: ScaledInstance,
+    kind: str,
+    note: str,
+    solution: Cover | None = None,
+    state: int | None = None,
+    top: int | None = None,
+    instance: FloatArray | None = None,
+) -> LowerBound:
+    """Return the solution in the units of the means; without one, nothing can be confused."""
+    plan, lower, rounds = solution[:3] if solution else (np.zeros_like(given.gaps), 0.0, 0)
+    ratio = given.sigma / given.spread
+    price = float(given.gaps @ plan)
+    return LowerBound(
+        kind=kind,
+        constant=2.0 * ratio * given.sigma * price,
+        allocation=read_only(2.0 * ratio * ratio * given.widen(plan)),
+        gap=max(0.0, 1.0 - lower / price) if price else 0.0,
+        rounds=rounds,
+        note=note,
+        means=read_only(given.means.copy()),
+        arms=given.arms,
+        state=state,
+        top=top,
+        instance=None if instance is None else read_only(instance.copy()),
     )
-    if result.x is None:
-        raise LobError(f"HiGHS could not solve the linear program: {result.message}")
-    dual = np.maximum(-result.ineqlin.marginals, 0.0) * need
-    return np.maximum(result.x, 0.0) / costs * unit, dual / (dual @ yields).max()
-
-
-class Confusers(NamedTuple):
-    """Pairs (state, top): in that state the arm ``top``, not the best arm, may be the best.
-
-    ``lifted`` (pairs, k) are the arms that must then stand above the best arm.
-    """
-
-    orders: LatentOrders
-    best: int
-    states: IntArray
-    tops: IntArray
-    lifted: BoolArray
-
-    def nearest(self, means: FloatArray, weights: FloatArray) -> FloatArray:
-        """Solve argmin over lambda of sum_a w_a (lambda_a - mu_a)^2, for each pair: (pairs, k).
-
-        Lambda lies in the pair's closed cone {lambda in H_s : lambda_top >= all others} and is
-        mu* on the best arm. Every mean, so every pooled average, is at most mu*. Hence, exactly,
-
-        * an arm that must stand above the best arm is lifted to mu*, no further;
-        * the other arms are projected on H_s as if the lifted arms and the best arm were absent:
-          one isotonic regression for each pair, in which absent arms have weight 0.
-        """
-        peak = means[self.best]
-        fixed = self.lifted.copy()
-        fixed[:, self.best] = True
-        values = np.where(fixed, peak, means)
-        loads = np.where(fixed, 0.0, weights)
-        fits, _ = project_each(values, loads, self.orders, self.states, -1)
-        instances: FloatArray = np.where(fixed, peak, np.minimum(fits, peak))
-        return instances
-
-
-def find_confusers(orders: LatentOrders, best: int) -> Confusers:
-    """Return the pairs (state, top) that can be confused with an instance where ``best`` is best.
-
-    A state that puts arms above ``best`` lifts them all; any other top would be lifted in addition,
-    so one pair stands for all. A state that leaves ``best`` on top of its order, the true one
-    included, confuses through each other arm that it leaves on top.
-    """
-    above = orders.precedes[:, :, best]
-    first = np.zeros_like(above)
-    heads = above & orders.maximal
-    first[np.arange(len(above)), heads.argmax(axis=1)] = True
-    rivals = np.where(above.any(axis=1, keepdims=True), first & heads, orders.maximal)
-    rivals[:, best] = False
-    states, tops = np.nonzero(rivals)
-    lifted = above[states]
-    lifted[np.arange(len(states)), tops] = True
-    return Confusers(orders, best, states, tops, lifted)

@@ -58,7 +58,7 @@ def test_other_policies_do_not_matter(whole: Result) -> None:
 @pytest.mark.parametrize("rewards", ["gaussian", "clipped", "bernoulli"])
 def test_a_run_agrees_with_plain_loops_over_the_public_interface(rewards: str) -> None:
     """One policy step by step: choose and record, with the streams written out."""
-    from lobandits.simulation.blocks import Stream, block_generator
+    from lobandits.simulation.streams import Stream, block_generator
 
     env = Synthetic(n_arms=4, n_states=3, rewards=rewards)
     result = run(env=env, policies=["ucb"], horizon=40, n_users=8)
@@ -167,7 +167,7 @@ def test_any_object_that_samples_is_an_environment_and_chunks_are_bounded() -> N
 
 
 def test_chunks_share_the_users_evenly() -> None:
-    from lobandits.simulation.runner import even_size
+    from lobandits.simulation.chunk import even_size
 
     assert even_size(225, 200, 2, None) == 104
     assert even_size(225, 1100, 2, None) == 280
@@ -217,3 +217,9 @@ def test_one_arm_one_user_one_round() -> None:
     result = run(env=Synthetic(1, 1), horizon=1, n_users=1)
     assert all(result.regret[name].tolist() == [[0.0]] for name in NAMES)
     assert "ucb" in str(result.summary())
+
+
+def test_a_caller_may_follow_a_run() -> None:
+    done: list[int] = []
+    simulate(Synthetic(3, 2), ["ucb", "ts"], 40, 16, workers=2, progress=done.append)
+    assert sum(done) == 2 * 40 * 16

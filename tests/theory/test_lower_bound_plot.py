@@ -6,7 +6,7 @@ import pytest
 from lobandits import LobInputError
 from lobandits.orders import LatentOrders
 from lobandits.theory import regret_lower_bound
-from lobandits.theory.bound import plot_bounds
+from lobandits.theory.lower_bound_plot import plot_bounds
 
 ORDERS = LatentOrders.from_rankings([["a", "$b$", "c"], ["$b$", "c", "a"]], ["a", "$b$", "c"])
 MEANS = [3.0, 2.0, 1.0]

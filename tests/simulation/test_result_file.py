@@ -85,9 +85,9 @@ def rewrite(path: Path, change: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda h, a: h.update(version=2), "format version 2.*upgrade"),
-        (lambda h, a: h.update(version="x"), "format version 'x'"),
-        (lambda h, a: h.update(format="other"), "no lobandits result"),
+        (lambda h, a: h.update(version=2), "version 2 is newer than 1.*upgrade"),
+        (lambda h, a: h.update(version="x"), "version is 'x'"),
+        (lambda h, a: h.update(format="other"), "format is 'other'; expected 'lobandits.result'"),
         (lambda h, a: h.pop("seconds"), "the field 'seconds' is missing"),
         (lambda h, a: h["settings"].pop("keep"), "the setting 'keep' is missing"),
         (lambda h, a: h["seconds"].pop("ucb"), "the seconds of 'ucb' are missing"),
@@ -114,7 +114,7 @@ def test_rows_in_another_order_are_refused(tmp_path: Path) -> None:
 
 def test_a_table_of_something_else_is_no_result(tmp_path: Path) -> None:
     pl.DataFrame({"user": [1]}).write_parquet(tmp_path / "other.parquet")
-    with pytest.raises(LobInputError, match=r"other\.parquet: no lobandits result"):
+    with pytest.raises(LobInputError, match=r"other\.parquet: expected .* a saved result"):
         Result.load(tmp_path / "other.parquet")
     np.savez(tmp_path / "other.npz", x=np.zeros(3))
     with pytest.raises(LobInputError, match=r"other.npz"):

@@ -1,0 +1,35 @@
+"""``lob show``: the orders in a file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lobandits.cli.orders_table import OrdersPlot, print_orders
+from lobandits.cli.outputs import checked_suffix, save_picture
+
+
+def show(
+    orders: Annotated[
+        Path, typer.Argument(help="A JSON file that lob learn or LatentOrders.save wrote.")
+    ],
+    plot: OrdersPlot = None,
+) -> None:
+    """Print the orders in a file, each arm by its name, the best first.
+
+    Of orders learned from logs also how many users each state has; the largest state comes first.
+
+    Example: lob show orders.json --plot orders.png
+    """
+    from lobandits._files import read_json
+    from lobandits.learning import OrderModel
+    from lobandits.orders import LatentOrders
+    from lobandits.orders.latent import MODEL_FORMAT
+
+    checked_suffix("--plot", plot)
+    data = read_json(orders)
+    learned = isinstance(data, dict) and data.get("format") == MODEL_FORMAT
+    saved = OrderModel.load(orders) if learned else LatentOrders.load(orders)
+    print_orders(saved, brief=False)
+    if plot is not None:
+        typer.echo(f"figure saved to {save_picture(saved.plot(), plot)}")

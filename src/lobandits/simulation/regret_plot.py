@@ -1,0 +1,57 @@
+"""A picture of regret over rounds."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lobandits.errors import LobInputError
+from lobandits.orders.plot import figure_of, plain
+from lobandits.simulation.line_styles import line_styles
+from lobandits.simulation.moments import Curve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from lobandits.simulation.result import Result
+
+BAND = 2.0  # half the height of a band, in standard errors
+
+
+def plot_regret(
+    result: "Result", ax: "Axes | None", bound: bool, cumulative: bool, window: int
+) -> "Figure":
+    """Draw mean regret over rounds."""
+    from matplotlib.figure import Figure
+
+    if bound and not cumulative:
+        raise LobInputError("the lower bound is on cumulative regret; plot that, or bound=False")
+    axes = ax or Figure(figsize=(7.6, 4.2), layout="constrained").add_subplot()
+    for policy, style in line_styles(result.policies).items():
+        curve = result.cumulative(policy) if cumulative else result.instantaneous(policy, window)
+        _draw_curve(axes, curve, style | {"marker": "", "label": plain(policy)})
+    if bound:
+        rounds = np.arange(1, result.horizon + 1)
+        floor = result.lower_bound() * np.log(rounds)
+        axes.plot(rounds, floor, "k--", linewidth=1.2, label="lower bound $c$ log $t$")
+    over = f", mean of the last {window} rounds" if window > 1 and not cumulative else ""
+    axes.set(xlabel="round", ylabel=f"{'cumulative ' * cumulative}regret{over}")
+    axes.set_title(f"Mean of {result.n_users:,} users, ± {BAND:g} standard errors", fontsize=10)
+    axes.set(xlim=(1, max(result.horizon, 2)))
+    axes.set_ylim(bottom=0)
+    axes.spines[["top", "right"]].set_visible(False)
+    # a figure of our own has room to the right of the curves
+    outside: dict[str, Any]
+    outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if ax is None else {}
+    axes.legend(frameon=False, **outside)
+    return figure_of(axes)
+
+
+def _draw_curve(axes: "Axes", curve: Curve, style: dict[str, Any]) -> None:
+    """Draw a line with a band of `BAND` standard errors; a single user has none."""
+    mean, error = curve
+    rounds = np.arange(1, len(mean) + 1)
+    (line,) = axes.plot(rounds, mean, linewidth=1.6, **style)
+    if not np.isnan(error).all():
+        low, high = mean - BAND * error, mean + BAND * error
+        axes.fill_between(rounds, low, high, color=line.get_color(), alpha=0.2, linewidth=0)

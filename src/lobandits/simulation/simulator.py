@@ -1,0 +1,258 @@
+"""The calls that compare policies on an environment: by rewards, and by duels."""
+
+import os
+import pickle
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import closing
+from typing import Any, Literal
+
+import numpy as np
+
+from lobandits._checks import one_of, whole
+from lobandits._progress import progress_bar
+from lobandits.errors import LobInputError
+from lobandits.policies import DuelPolicy, Policy
+from lobandits.simulation.chunk import Chunk, even_size
+from lobandits.simulation.chunk_run import Control, warm_up
+from lobandits.simulation.duel_run import DuelRun
+from lobandits.simulation.environment import Environment
+from lobandits.simulation.errors import SimulationInterrupted
+from lobandits.simulation.moments import Moments
+from lobandits.simulation.policy_run import Outcome, PolicyRun
+from lobandits.simulation.policy_specs import code_of_specs, label_specs
+from lobandits.simulation.problems import Problems
+from lobandits.simulation.result import Result
+from lobandits.simulation.reward_run import RewardRun
+from lobandits.simulation.workers import outcomes_in_order, worker_pool
+
+Spec = str | Policy | Callable[[Problems], Policy]
+DuelSpec = str | DuelPolicy | Callable[[Problems], DuelPolicy]
+
+
+def simulate(
+    env: Environment,
+    policies: Iterable[str | Policy] | Mapping[str, Spec],
+    horizon: int,
+    n_users: int,
+    seed: int = 0,
+    *,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: bool | Callable[[int], None] = True,
+    keep: Literal["all", "mean"] = "all",
+    chunk_size: int | None = None,
+) -> Result:
+    r"""Play every policy for every user and round; measure the regret :math:`\mu^* - \mu_{a_t}`.
+
+    The numbers depend on the first five parameters alone. All policies meet the same users and
+    the same noise.
+
+    Parameters
+    ----------
+    env
+        Where the problems come from; anything with ``sample(n, seed, first)``.
+    policies
+        Names, perhaps with options as in "lobts(project_every=10)", and policies; or a mapping
+        from labels to these, or to functions that make a policy from :class:`Problems`.
+    horizon, n_users, seed
+        Rounds for each user, number of users, and what names all random numbers.
+    workers
+        Threads, by default one for each processor; or how many workers of ``executor`` there are.
+    executor
+        Any :class:`concurrent.futures.Executor` instead of threads, such as a process pool or
+        Dask's. Functions among ``policies`` must then be picklable.
+    progress
+        Show a progress bar, if standard error is a terminal; or call this function, from any
+        thread, with the number of decisions just made.
+    keep
+        "all": the regret of every user in every round. "mean": means and standard errors over
+        users, and each user's total.
+    chunk_size
+        Users simulated together, rounded up to a multiple of 8.
+
+    Examples
+    --------
+    >>> from lobandits.simulation import Synthetic
+    >>> result = simulate(Synthetic(n_arms=4, n_states=3), ["ucb", "ts"], horizon=50, n_users=16)
+    >>> result.regret["ucb"].shape
+    (16, 50)
+    """
+    return run_policies(
+        RewardRun, env, policies, horizon, n_users, seed,
+        workers=workers, executor=executor, progress=progress, keep=keep, chunk_size=chunk_size,
+    )  # fmt: skip
+
+
+def simulate_duels(
+    env: Environment,
+    policies: Iterable[str | DuelPolicy] | Mapping[str, DuelSpec],
+    horizon: int,
+    n_users: int,
+    seed: int = 0,
+    *,
+    workers: int | None = None,
+    executor: Executor | None = None,
+    progress: bool | Callable[[int], None] = True,
+    keep: Literal["all", "mean"] = "all",
+    chunk_size: int | None = None,
+) -> Result:
+    r"""Let two arms duel for every user in every round; measure the average regret of the two.
+
+    Arm a wins against b with probability :math:`\Phi((\mu_a - \mu_b) / (\sigma \sqrt 2))`, that
+    of a larger Gaussian reward. A round's regret is
+    :math:`((\mu^* - \mu_a) + (\mu^* - \mu_b)) / 2`. The numbers depend on the first five
+    parameters alone, and all policies meet the same users and the same noise.
+
+    Parameters
+    ----------
+    env
+        Where the problems come from; their rewards must be Gaussian.
+    policies
+        Names of `DUEL_POLICIES`, perhaps with options as in "relative(rho=0.1)", and policies of
+        duels; or a mapping from labels to these, or to functions that make one from
+        :class:`Problems`.
+    horizon, n_users, seed, workers, executor, progress, keep, chunk_size
+        As in :func:`simulate`.
+
+    Examples
+    --------
+    >>> from lobandits.simulation import Synthetic
+    >>> env = Synthetic(n_arms=4, n_states=3)
+    >>> result = simulate_duels(env, ["relative", "dts"], horizon=100, n_users=16)
+    >>> bool(result.difference("relative", "dts").mean < 0)
+    True
+    """
+    return run_policies(
+        DuelRun, env, policies, horizon, n_users, seed,
+        workers=workers, executor=executor, progress=progress, keep=keep, chunk_size=chunk_size,
+    )  # fmt: skip
+
+
+def run_policies(
+    play: type[PolicyRun],
+    env: Environment,
+    policies: Any,
+    horizon: int,
+    n_users: int,
+    seed: int,
+    *,
+    workers: int | None,
+    executor: Executor | None,
+    progress: bool | Callable[[int], None],
+    keep: str,
+    chunk_size: int | None,
+) -> Result:
+    """Check everything, then play every policy; ``play`` says what a round is."""
+    if isinstance(env, type) or not isinstance(env, Environment):
+        raise LobInputError(f"env must have a method sample(n, seed, first), got {env!r}")
+    horizon, specs = whole("horizon", horizon), label_specs(policies, play)
+    run = Chunk(
+        code=code_of_specs(specs, play),
+        play=play,
+        env=env,
+        specs=specs,
+        horizon=horizon,
+        rounds=horizon,
+        n_users=whole("n_users", n_users),
+        seed=whole("seed", seed, least=0),
+        keep=one_of("keep", keep, ("all", "mean")),
+    )
+    _check_executor(executor, run.specs)
+    workers = whole("workers", (os.cpu_count() or 1) if workers is None else workers)
+    chunk_size = None if chunk_size is None else whole("chunk_size", chunk_size)
+    return _run(run, workers, executor, progress, chunk_size)
+
+
+def _run(
+    run: Chunk,
+    workers: int,
+    executor: Executor | None,
+    progress: bool | Callable[[int], None],
+    chunk_size: int | None,
+) -> Result:
+    """Play the run's chunks, and add up their outcomes in order."""
+    began = time.perf_counter()
+    result, n_done = _empty_result(run), 0
+    try:
+        size = even_size(warm_up(run), run.n_users, workers, chunk_size)
+        compiled = time.perf_counter()
+        with (
+            progress_bar(run.n_decisions, progress, "simulating", "decisions") as advance,
+            worker_pool(executor, workers) as pool,
+            closing(
+                outcomes_in_order(pool, run.parts(size), 2 * workers, Control(advance))
+            ) as found,
+        ):
+            for outcomes in found:
+                n_done = _collect(result, outcomes, n_done)
+    except KeyboardInterrupt:
+        done = f"{n_done} of {run.n_users} users were finished"
+        spent = f"after {time.perf_counter() - began:.1f} s"
+        raise SimulationInterrupted(f"stopped {spent}: {done}, nothing was kept") from None
+    # workers do the policies in turns: a policy's wall time is its share of the run's
+    share = (time.perf_counter() - compiled) / max(sum(result.seconds.values()), 1e-12)
+    for label in result.policies:
+        result.seconds[label] *= share
+    return result
+
+
+def _check_executor(executor: Executor | None, specs: Mapping[str, Any]) -> None:
+    if not isinstance(executor, Executor | None):
+        raise LobInputError(f"executor must be a concurrent.futures.Executor, got {executor!r}")
+    if not isinstance(executor, ProcessPoolExecutor):
+        return
+    for label, spec in specs.items():
+        try:
+            pickle.dumps(spec)
+        except Exception as error:
+            raise LobInputError(
+                f"policy {label!r} cannot be sent to another process ({error}); "
+                "define its function at the top level of a module"
+            ) from None
+
+
+def _empty_result(run: Chunk) -> Result:
+    """Return a result with room for all users and rounds."""
+    n, horizon, labels = run.n_users, run.horizon, list(run.specs)
+    settings = {
+        "environment": repr(run.env),
+        "policies": {
+            label: spec if isinstance(spec, str) else getattr(spec, "__qualname__", repr(spec))
+            for label, spec in run.specs.items()
+        },
+        "horizon": horizon,
+        "n_users": n,
+        "seed": run.seed,
+        "keep": run.keep,
+        **run.play.settings,
+    }
+    try:
+        return Result(
+            settings=settings,
+            totals={label: np.zeros(n) for label in labels},
+            moments={label: Moments.empty(horizon) for label in labels},
+            seconds=dict.fromkeys(labels, 0.0),
+            cpu_seconds=dict.fromkeys(labels, 0.0),
+            users={p: np.zeros((n, horizon)) for p in labels} if run.keep == "all" else None,
+            env=run.env,
+        )
+    except (MemoryError, ValueError):  # NumPy's words for much and for far too much
+        advice = "keep='mean' needs less" if run.keep == "all" else "ask for less"
+        raise LobInputError(
+            f"no memory for the regret of {n:,} users in {horizon:,} rounds; {advice}"
+        ) from None
+
+
+def _collect(result: Result, outcomes: Mapping[str, Outcome], n_done: int) -> int:
+    """Add the chunk of users from ``n_done`` on; return how many are done now."""
+    for label, outcome in outcomes.items():
+        n = len(outcome.totals)
+        result.totals[label][n_done : n_done + n] = outcome.totals
+        result.moments[label].add(outcome.blocks, n)
+        if result.users is not None:
+            result.users[label][n_done : n_done + n] = outcome.regret
+        result.seconds[label] += outcome.seconds
+        result.cpu_seconds[label] += outcome.cpu_seconds
+    return n_done + n
