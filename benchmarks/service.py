@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 from durable import bytes_stored, in_process, policy, stored_users
 from fastapi import FastAPI
+from load import LoadReport, load_test
 from starlette.middleware import Middleware
 from timing import show
 
 from lobandits.service import DecisionService
 from lobandits.service.app import BodyLimit, Guard, Settings, Watch, create_app
 from lobandits.service.calls import Call, Decision, DecisionCall
-from lobandits.service.load import LoadReport, load_test
 from lobandits.service.routes import Metrics, add_decisions
 from lobandits.service.server import Workers, address, listen, start_logging
 

@@ -44,7 +44,6 @@ app.command()(friendly(orders.show))
 app.command(epilog=service.EXAMPLES)(friendly(service.serve))
 app.add_typer(service.model, name="model")
 app.command()(friendly(service.export))
-app.command()(friendly(service.load_test))
 app.command(epilog=simulate.REPRODUCE_EXAMPLES)(friendly(simulate.reproduce))
 
 
