@@ -13,8 +13,8 @@ import lobandits as lob
 from lobandits.errors import LobError, LobInputError
 from lobandits.service import DecisionCall, DecisionService, RewardCall, new_id
 from lobandits.service import errors as er
-from lobandits.service.store import SETTLED, overdue
-from lobandits.service.work import microseconds
+from lobandits.service.clock import microseconds
+from lobandits.service.store.expiry import SETTLED, overdue
 
 ODD_USERS = [
     "'; DROP TABLE users; --",

@@ -10,9 +10,10 @@ from tests.service.conftest import MakeService
 import lobandits as lob
 from lobandits.errors import LobInputError
 from lobandits.service import DecisionService
+from lobandits.service import current_model as module
 from lobandits.service import errors as er
-from lobandits.service import model as module
 from lobandits.service.store import tables
+from lobandits.service.store.models import newest_version
 
 
 def ucb(*arms: str) -> lob.UCB:
@@ -46,10 +47,10 @@ def test_the_same_policy_is_the_same_model(make_service: MakeService, policy: lo
     assert make_service(policy).model == one.model
     assert one.put_model(policy) == one.model
     assert make_service().policy == policy
-    assert one.store.newest_version() == 1
+    assert newest_version(one.store) == 1
     other = one.put_model(ucb("a"))
     assert one.put_model(policy) not in (other, "1")
-    assert one.store.newest_version() == 3
+    assert newest_version(one.store) == 3
 
 
 def test_others_follow_without_being_told(

@@ -72,11 +72,12 @@ def serve(
     """
     need_service()
     from lobandits._checks import one_of, whole
-    from lobandits.service.app import Settings
-    from lobandits.service.server import LEVELS, Plan
+    from lobandits.service.http import Settings
+    from lobandits.service.http.json_log import LEVELS
+    from lobandits.service.http.serve import ServerPlan
 
     whole("--workers", workers)
-    plan = Plan(
+    plan = ServerPlan(
         store, reward_wait, default_reward, Settings.from_environment(),
         one_of("--log-level", log_level, LEVELS),
     )  # fmt: skip
@@ -147,8 +148,8 @@ def export(
     from lobandits._checks import one_of, whole
     from lobandits._files import write_atomic
     from lobandits.service import DecisionService
-    from lobandits.service.reports import NAMES
-    from lobandits.service.reports import export as parts_of
+    from lobandits.service.reports.log import NAMES
+    from lobandits.service.reports.log import export as parts_of
 
     checked_suffix("--out", out, (out.suffix.lower(),))
     usual = "parquet" if out.suffix.lower() == ".parquet" else "ndjson"

@@ -12,7 +12,8 @@ import httpx
 from lobandits._checks import positive, whole
 from lobandits.errors import LobInputError
 from lobandits.policies import Policy
-from lobandits.service.calls import Decision, check_user, new_id
+from lobandits.service.checks import check_user
+from lobandits.service.decision import Decision, new_id
 from lobandits.service.errors import ServiceError, StoreUnavailableError, error_of
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds
