@@ -2,6 +2,7 @@
 
 import json
 import socket
+import sqlite3
 from pathlib import Path
 
 import polars as pl
@@ -51,6 +52,29 @@ def test_model(tmp_path: Path, store: str) -> None:
     (other,) = lines("model", "put", "--orders", orders, "--store", store, "--policy", "ucb")
     assert other.startswith("model 2-")
     assert lines("model", "show", "--store", store)[0] == other
+
+
+def test_going_back(tmp_path: Path, store: str) -> None:
+    """From a model that cannot be read, too, with which no server starts; its log is kept."""
+    assert "there is no store at" in refused("model", "rollback", "--store", store)
+    orders = str(write_orders(tmp_path))
+    (first,) = lines("model", "put", "--orders", orders, "--store", store)
+    assert "has no earlier model that can be read" in refused("model", "rollback", "--store", store)
+    lines("model", "put", "--orders", orders, "--store", store, "--policy", "ucb")
+    with lob.DecisionService(None, store) as served:
+        name = served.decide("ada").model
+    with sqlite3.connect(tmp_path / "lob.db") as connection:
+        connection.execute("""UPDATE models SET policy = '{"policy": "new"}' WHERE version = 2""")
+    connection.close()
+    for command in (["serve"], ["serve", "--orders", orders], ["model", "show"]):
+        said = refused(*command, "--store", store)
+        assert f"model {name} of {store} cannot be read: unknown policy 'new'" in said
+        assert said.endswith(f"lob model rollback --store {store}\n")
+    log = tmp_path / "log.ndjson"
+    lines("export", "--store", store, "--out", str(log))
+    assert json.loads(log.read_text())["model"] == name
+    assert lines("model", "rollback", "--store", store) == [first]
+    assert lines("model", "show", "--store", store)[0] == first
 
 
 def test_policies_that_need_means(tmp_path: Path, store: str) -> None:

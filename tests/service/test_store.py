@@ -60,11 +60,12 @@ def test_sqlite_survives_a_loss_of_power_by_default(tmp_path: Path) -> None:
 def test_an_older_store_is_migrated(
     store_url: str, make_service: MakeService, policy: lob.LobTS
 ) -> None:
-    """Version 1 had no activity."""
+    """Version 1 had no activity, version 2 no models that were withdrawn."""
     service = make_service(policy)
     decisions = service.decide_many(["a", "b", "c"])
     service.record_many([(d.id, 2.0) for d in decisions[:2]])
-    tables.activity.drop(service.store.engine)
+    for table in (tables.activity, tables.withdrawn):
+        table.drop(service.store.engine)
     with service.store.engine.begin() as connection:
         connection.execute(update(tables.meta).values(value=1))
     service.close()

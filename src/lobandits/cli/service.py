@@ -1,5 +1,6 @@
 """The commands of the service: ``lob serve``, ``lob model`` and ``lob export``."""
 
+from contextlib import closing
 from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
@@ -120,6 +121,23 @@ def show(store: Store = LOCAL) -> None:
             typer.echo(f"\n{orders}")
 
 
+@model.command("rollback")
+@friendly
+def rollback(store: Store = LOCAL) -> None:
+    """Serve the model before the newest again; running servers follow within a second.
+
+    Works also where the newest model cannot be read, so that no server can start. Models before
+    it that cannot be read are passed over.
+    """
+    need_service()
+    from lobandits.service import open_store
+    from lobandits.service.rollback import rollback as go_back
+
+    with closing(open_store(existing(store))) as opened:
+        found = go_back(opened)
+    typer.echo(f"model {found.name}: {found.policy!r}")
+
+
 def export(
     out: Annotated[Path, typer.Option(help="Where the log goes.")],
     store: Store = LOCAL,
@@ -147,16 +165,17 @@ def export(
     need_service()
     from lobandits._checks import one_of, whole
     from lobandits._files import write_atomic
-    from lobandits.service import DecisionService
-    from lobandits.service.reports.log import NAMES
+    from lobandits.service import open_store
+    from lobandits.service.reports.log import NAMES, log_rows
     from lobandits.service.reports.log import export as parts_of
+    from lobandits.service.store.models import StoredNames
 
     checked_suffix("--out", out, (out.suffix.lower(),))
     usual = "parquet" if out.suffix.lower() == ".parquet" else "ndjson"
     form = one_of("--format", usual if format is None else format, ("ndjson", "parquet"))
     names = one_of("--columns", columns, list(NAMES))
-    with DecisionService(None, existing(store)) as service:
-        rows = service.log(whole("--after", after, least=0))
+    with closing(open_store(existing(store))) as opened:
+        rows = log_rows(opened, StoredNames(opened), whole("--after", after, least=0))
 
         def write(file: IO[bytes]) -> None:
             for part in parts_of(rows, form, names):  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from lobandits.service.calls import DecisionCall
 from lobandits.service.current_model import CurrentModel
 from lobandits.service.decision import Decision, new_ids
 from lobandits.service.errors import IdConflictError
-from lobandits.service.model import Key
+from lobandits.service.model import Places
 from lobandits.service.store.transaction import StoredDecision, Transaction
 
 
@@ -21,7 +21,7 @@ class Wanted(NamedTuple):
     user: str
     id: bytes
     named: bool  # whether the caller gave the id
-    key: Key
+    places: Places
 
 
 class Decided(NamedTuple):
@@ -52,7 +52,7 @@ class DecisionMaker:
 
     def _want(self, call: DecisionCall) -> list[Wanted]:
         return [
-            Wanted(user, given or fresh, given is not None, self._model.key(allowed))
+            Wanted(user, given or fresh, given is not None, self._model.places(allowed))
             for (user, allowed, given), fresh in zip(call.requests, new_ids(call.size), strict=True)
         ]
 
@@ -106,7 +106,7 @@ class DecisionMaker:
         numbers = [users[name] for name in row_of]
         table = model.table(numbers, transaction.read_statistics(numbers))
         rows = np.array([row_of[want.user] for want in wants])
-        choices = model.choose(table, rows, [want.key for want in wants], self._rng)
+        choices = model.choose(table, rows, [want.places for want in wants], self._rng)
         written, made = [], {}
         for want, place, chance in zip(wants, *choices, strict=True):
             arm = model.ids[place]

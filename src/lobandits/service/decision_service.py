@@ -21,7 +21,7 @@ from lobandits.service.group_commit import GroupCommit
 from lobandits.service.policy_json import encoded
 from lobandits.service.recording import RECORDED, counted
 from lobandits.service.reports.activity import activity_report
-from lobandits.service.reports.log import LogRow, log_rows
+from lobandits.service.reports.log import PAGE, LogRow, log_rows
 from lobandits.service.reports.user import explanation, user_report
 from lobandits.service.requests import check_reward
 from lobandits.service.store import Store, open_store
@@ -182,7 +182,7 @@ class DecisionService:
         """Delete a user's statistics and decisions; return how many decisions."""
         return forget(self.store, check_user(user))
 
-    def log(self, after: int = 0, page: int = 10_000) -> Iterator[LogRow]:
+    def log(self, after: int = 0, page: int = PAGE) -> Iterator[LogRow]:
         """Yield the decisions numbered above ``after``, in the order in which they were stored.
 
         An export of any length blocks nobody. With several writers on PostgreSQL, a decision may
@@ -198,6 +198,14 @@ class DecisionService:
         processes follow within a second.
         """
         return self._current.put(policy)
+
+    def rollback(self) -> str:
+        """Serve the model before the newest, by withdrawing that; return its name.
+
+        Older models that cannot be read are passed over. Raises `NoEarlierModelError` if none is
+        left. Other processes follow within a second.
+        """
+        return self._current.rollback()
 
     def reload(self) -> str:
         """Serve the newest model of the store; return its name."""

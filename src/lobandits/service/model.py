@@ -1,50 +1,60 @@
 """A model: a policy that is served, and how it decides on rows of the store."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray
-from lobandits.errors import LobInputError
+from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
+from lobandits.errors import LobError, LobInputError
 from lobandits.orders.arms import arm_index
-from lobandits.policies import Policy, State, policy_from_dict
 from lobandits.service.checks import MOST_CHARACTERS
-from lobandits.service.errors import UnknownArmError
+from lobandits.service.errors import UnknownArmError, UnreadableModelError
+from lobandits.service.policy_decisions import drawn, state_of
+from lobandits.service.policy_json import decoded
 from lobandits.service.store import Store
 from lobandits.service.store.models import arm_numbers, read_model
 from lobandits.service.store.transaction import StoredStatistics
 
-Key = tuple[int, ...] | None  # allowed arms as places in the model, sorted; None for all arms
+Places = list[int] | None  # of allowed arms in the model, in any order; None for all arms
 Table = tuple[IntArray, FloatArray]  # counts and sums, (n_users, n_arms) as the model's arms
 
 
 class Model:
-    """A version of the policy that is served."""
+    """A version of the policy that is served.
+
+    Raises `UnreadableModelError` if it cannot decide here: its policy is unknown, or fails.
+    """
 
     def __init__(self, store: Store, version: int) -> None:
         arms = arm_numbers(store)
         self.version = version
         self.name, text = read_model(store, version)
-        self.policy = policy_from_dict(json.loads(text))
+        try:
+            self.policy = decoded(text)
+        except Exception as error:  # the policy may be anybody's
+            reason = error if isinstance(error, LobError) else repr(error)
+            raise UnreadableModelError(
+                f"model {self.name} of {store.url} cannot be read: {reason}; import its policy "
+                "first, upgrade lobandits if a newer one made it, or go back to the model before "
+                f"it: lob model rollback --store {store.url}"
+            ) from error
         self.ids = [arms[name] for name in self.policy.arms]
         self.column = np.full(max(arms.values()) + 2, -1)  # the last one is of all later arms
         self.column[self.ids] = np.arange(len(self.ids))
-        self._places = {name: place for place, name in enumerate(self.policy.arms)}
+        self._place_of = {name: place for place, name in enumerate(self.policy.arms)}
 
-    def key(self, allowed: tuple[str, ...] | None) -> Key:
-        """Return the key of the allowed arms, or raise `UnknownArmError`."""
+    def places(self, allowed: Iterable[str] | None) -> Places:
+        """Return the places of the allowed arms, or raise `UnknownArmError`."""
         if allowed is None:
             return None
         try:
-            places = tuple(sorted({self._places[name] for name in allowed}))
+            return [self._place_of[name] for name in allowed]
         except KeyError as error:
             try:
                 arm_index(self.policy.arms, error.args[0][: MOST_CHARACTERS + 1])
             except LobInputError as reason:
                 raise UnknownArmError(str(reason)) from None
             raise
-        return None if len(places) == len(self._places) else places
 
     def table(self, users: Sequence[int], stored: StoredStatistics) -> Table:
         """Return the statistics of ``users``, in their order, without arms of other models."""
@@ -60,28 +70,22 @@ class Model:
         return counts, sums
 
     def choose(
-        self, table: Table, rows: IntArray, keys: Sequence[Key], rng: np.random.Generator
+        self, table: Table, rows: IntArray, sets: Sequence[Places], rng: np.random.Generator
     ) -> tuple[list[int], list[float]]:
         """Return a place in the model's arms, and its probability, for each request.
 
-        Request i is of the user ``rows[i]`` of the table, restricted to the arms ``keys[i]``.
+        Request i is of the user ``rows[i]`` of the table, who may play the arms ``sets[i]``.
         """
         counts, sums = table
         state = state_of(self.policy, counts[rows], sums[rows])
-        allowed = self.policy.all_arms
-        if any(key is not None for key in keys):
-            allowed = np.zeros(state.counts.shape, np.bool_)
-            for i, key in enumerate(keys):
-                allowed[i, slice(None) if key is None else list(key)] = True
-        arms = self.policy.decide(state, self.policy.draw(rng, (len(rows),)), allowed)
-        odds = self.policy.odds(state, allowed)
-        chances = odds[np.arange(len(rows)), arms] / odds.sum(axis=1)
+        arms, chances = drawn(self.policy, state, self._allowed(sets), rng)
         return arms.tolist(), chances.tolist()
 
-
-def state_of(policy: Policy, counts: IntArray, sums: FloatArray) -> State:
-    """Return the state of users with these rewards, (n_users, n_arms) each."""
-    state: State = policy.new_state(len(counts))
-    state.counts[...] = counts
-    state.sums[...] = sums
-    return state
+    def _allowed(self, sets: Sequence[Places]) -> BoolArray:
+        """Return choice sets as kernels take them, of one type, so that they compile once."""
+        if all(places is None for places in sets):
+            return self.policy.all_arms
+        allowed = np.zeros((len(sets), len(self.ids)), np.bool_)
+        for row, places in zip(allowed, sets, strict=True):
+            row[slice(None) if places is None else places] = True
+        return read_only(allowed)

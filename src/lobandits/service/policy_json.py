@@ -5,14 +5,17 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from lobandits.errors import LobError, LobInputError
 from lobandits.policies import Policy, policy_from_dict
 from lobandits.policies.registry import stored_form
 from lobandits.service.checks import MOST_ALLOWED, MOST_CHARACTERS
+from lobandits.service.policy_decisions import drawn
 
 
 def encoded(policy: Policy) -> tuple[str, str]:
-    """Return a policy as JSON, and its hash; refuse what cannot be served."""
+    """Return a policy as JSON, and its hash; refuse what cannot be served or read back."""
     if not isinstance(policy, Policy):
         raise LobInputError(f"a service needs a policy, got {policy!r:.80}")
     if policy.n_users is not None:
@@ -32,8 +35,29 @@ def encoded(policy: Policy) -> tuple[str, str]:
                 f"a service stores names of arms of up to {MOST_CHARACTERS} characters without "
                 f"NUL, got {arm!r:.80}"
             )
-    text = json.dumps(stored_form(policy), ensure_ascii=False, allow_nan=False, sort_keys=True)
+    text = _proven(policy)
     return text, hashlib.sha256(text.encode()).hexdigest()
+
+
+def _proven(policy: Policy) -> str:
+    """Return a policy as JSON from which it comes back equal, and able to decide."""
+    try:
+        text = json.dumps(stored_form(policy), ensure_ascii=False, allow_nan=False, sort_keys=True)
+        back = decoded(text)
+    except LobError:
+        raise
+    except Exception as error:  # the policy may be anybody's
+        raise LobInputError(f"{policy!r} cannot be served: {error!r}") from error
+    if back != policy:
+        raise LobInputError(f"{policy!r} cannot be served: stored, it comes back as {back!r}")
+    return text
+
+
+def decoded(text: str) -> Policy:
+    """Return the policy that `encoded` wrote, after a first decision: that compiles its kernels."""
+    policy = policy_from_dict(json.loads(text))
+    drawn(policy, policy.new_state(1), policy.all_arms, np.random.default_rng(0))
+    return policy
 
 
 def as_policy(data: Mapping[str, Any]) -> Policy:
@@ -45,5 +69,5 @@ def as_policy(data: Mapping[str, Any]) -> Policy:
         return policy_from_dict(data)
     except LobError:
         raise
-    except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
+    except Exception as error:  # the policy may be anybody's
         raise LobInputError(f"this is no policy: {error}") from error

@@ -19,7 +19,7 @@ MEANINGS = {
     401: "The key is missing or wrong.",
     403: "The key may not do this.",
     404: "There is no such decision or user.",
-    409: "The id or the decision is taken: by another user, or by another reward.",
+    409: "The id or the decision is taken, or there is no model to go back to.",
     413: "The body is too large.",
     422: "A value is missing, unknown or wrong.",
     500: "Something unexpected; the server's log has more.",

@@ -18,6 +18,7 @@ STATUS = {
     "reward_conflict": 409,
     "expired": 409,
     "id_conflict": 409,
+    "no_earlier_model": 409,
     "store_unavailable": 503,
 }
 """The HTTP status of each code; what is not here is wrong input, 422."""

@@ -142,6 +142,11 @@ def add_admin(app: FastAPI, service: DecisionService) -> None:
         """Serve another policy from now on; other processes follow within a second."""
         return ModelName(model=service.put_model(as_policy(body.policy)))
 
+    @app.post("/v1/model/rollback", **described("admin", 409, 503))
+    def rollback() -> ModelName:
+        """Serve the model before the newest; other processes follow within a second."""
+        return ModelName(model=service.rollback())
+
 
 def add_health(app: FastAPI, service: DecisionService, metrics: Metrics) -> None:
     """Add what those who watch over processes ask for."""

@@ -15,7 +15,8 @@ from lobandits.service.store.models import StoredNames
 Format = Literal["ndjson", "parquet"]
 Columns = Literal["log", "obp"]
 KINDS = {"ndjson": "application/x-ndjson", "parquet": "application/vnd.apache.parquet"}
-CHUNK = 5_000  # rows
+PAGE = 10_000  # rows that are read at once
+CHUNK = 5_000  # rows that are written at once
 
 Row = dict[str, Any]
 
@@ -40,7 +41,9 @@ class LogRow(NamedTuple):
     pscore: float
 
 
-def log_rows(store: Store, names: StoredNames, after: int, page: int) -> Iterator[LogRow]:
+def log_rows(
+    store: Store, names: StoredNames, after: int = 0, page: int = PAGE
+) -> Iterator[LogRow]:
     """Yield the decisions numbered above ``after``, read a page at a time."""
     while rows := logged_decisions(store, after, page):
         for row in rows:

@@ -14,6 +14,7 @@ from lobandits.service.store.tables import (
     models,
     statistics,
     users,
+    withdrawn,
 )
 
 
@@ -37,7 +38,16 @@ def _create_activity(connection: Connection) -> None:
     )
 
 
-STEPS: tuple[Callable[[Connection], None], ...] = (_create_decisions, _create_activity)
+def _create_withdrawn(connection: Connection) -> None:
+    """Version 3: models that were taken back."""
+    withdrawn.create(connection)
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (
+    _create_decisions,
+    _create_activity,
+    _create_withdrawn,
+)
 """Step i brings a store from version i to i + 1; an empty store has version 0."""
 
 

@@ -1,17 +1,28 @@
-"""The models and arms of a store: every version that ever was, and which is the newest."""
+"""The models and arms of a store: every version that ever was, and which is the newest.
 
-import time
+A version never changes and never goes; to go back, later versions are withdrawn.
+"""
+
 from collections.abc import Sequence
 
 from sqlalchemy import Connection, insert, select, text
 
+from lobandits.service.clock import microseconds
 from lobandits.service.store import tables
 from lobandits.service.store.store import Store
 
+SERVED = "version NOT IN (SELECT version FROM withdrawn)"
+
+
+def versions(store: Store) -> list[int]:
+    """Return the versions that were not withdrawn, the newest first."""
+    rows = store.rows(f"SELECT version FROM models WHERE {SERVED} ORDER BY version DESC")
+    return [version for (version,) in rows]
+
 
 def newest_version(store: Store) -> int:
-    """Return the version of the newest model, 0 if there is none."""
-    ((version,),) = store.rows("SELECT max(version) FROM models")
+    """Return the newest version that was not withdrawn, 0 if there is none."""
+    ((version,),) = store.rows(f"SELECT max(version) FROM models WHERE {SERVED}")
     return version or 0
 
 
@@ -29,17 +40,26 @@ def has_model(store: Store, content: str) -> bool:
 
 def put_model(store: Store, policy: str, content: str, arms: Sequence[str]) -> None:
     """Make the policy with that hash the newest model, unless it is that already."""
-    newest = text("SELECT version, hash FROM models ORDER BY version DESC LIMIT 1")
+    newest = text(f"SELECT hash FROM models WHERE {SERVED} ORDER BY version DESC LIMIT 1")
+    last = text("SELECT max(version) FROM models")
 
     def work(connection: Connection) -> None:
-        version, known = connection.execute(newest).first() or (0, None)
-        if known != content:
+        if connection.scalar(newest) != content:
             _add_arms(connection, arms)
-            now = time.time_ns() // 1000
-            row = {"version": version + 1, "hash": content, "policy": policy, "time": now}
+            version = (connection.scalar(last) or 0) + 1
+            row = {"version": version, "hash": content, "policy": policy, "time": microseconds()}
             connection.execute(insert(tables.models), row)
 
     store.write(work)
+
+
+def withdraw(store: Store, versions: Sequence[int]) -> None:
+    """Take versions back: an older one is the newest then; those taken back before are no harm."""
+    statement = text(
+        "INSERT INTO withdrawn (version, time) VALUES (:version, :time) ON CONFLICT DO NOTHING"
+    )
+    rows = [{"version": version, "time": microseconds()} for version in versions]
+    store.write(lambda connection: connection.execute(statement, rows))
 
 
 def _add_arms(connection: Connection, arms: Sequence[str]) -> None:

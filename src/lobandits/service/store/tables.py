@@ -52,6 +52,12 @@ models = Table(
     Column("policy", Text, nullable=False),
     Column("time", BigInteger, nullable=False),
 )
+withdrawn = Table(
+    "withdrawn",
+    metadata,
+    Column("version", BigInteger, primary_key=True, autoincrement=False),  # of a model
+    Column("time", BigInteger, nullable=False),
+)
 statistics = Table(
     "statistics",
     metadata,
