@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
-BENCHMARKS := $(filter-out %/plain.py %/timing.py,$(sort $(wildcard benchmarks/*.py)))
+BENCHMARKS := $(filter-out %/load.py %/plain.py %/timing.py,$(sort $(wildcard benchmarks/*.py)))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check format bench docs clean

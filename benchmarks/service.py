@@ -23,15 +23,22 @@ from typing import Any
 import numpy as np
 from durable import bytes_stored, in_process, policy, stored_users
 from fastapi import FastAPI
+from load import LoadReport, load_test
 from starlette.middleware import Middleware
 from timing import show
 
 from lobandits.service import DecisionService
-from lobandits.service.app import BodyLimit, Guard, Settings, Watch, create_app
-from lobandits.service.calls import Call, Decision, DecisionCall
-from lobandits.service.load import LoadReport, load_test
-from lobandits.service.routes import Metrics, add_decisions
-from lobandits.service.server import Workers, address, listen, start_logging
+from lobandits.service.calls import Call, DecisionCall
+from lobandits.service.decision import Decision
+from lobandits.service.http import Settings, create_app
+from lobandits.service.http.json_log import start_logging
+from lobandits.service.http.metrics import Metrics
+from lobandits.service.http.middleware.body_limit import BodyLimit
+from lobandits.service.http.middleware.key_check import KeyCheck
+from lobandits.service.http.middleware.request_log import RequestLog
+from lobandits.service.http.routes import add_decisions
+from lobandits.service.http.server import address, listen
+from lobandits.service.http.workers import Workers
 
 SPAWN = multiprocessing.get_context("spawn")
 CLIENTS = 64
@@ -51,8 +58,8 @@ def empty_app() -> FastAPI:
     settings, metrics = Settings(), Metrics()
     app = FastAPI(
         middleware=[
-            Middleware(Watch, metrics=metrics),
-            Middleware(Guard, settings=settings),
+            Middleware(RequestLog, metrics=metrics),
+            Middleware(KeyCheck, settings=settings),
             Middleware(BodyLimit, most=settings.max_body),
         ]
     )

@@ -1,19 +1,19 @@
 """The commands of the service."""
 
 import json
-from collections.abc import Iterator
+import socket
+import sqlite3
 from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.service.http.running import ARMS, Running, running, write_orders
+from tests.service.http.running import ARMS, write_orders
 from typer.testing import CliRunner
 
 import lobandits as lob
 from lobandits.cli import service
 from lobandits.cli.app import app
 from lobandits.service import open_store
-from lobandits.service.load import load_test
 
 RUNNER = CliRunner()
 
@@ -52,6 +52,29 @@ def test_model(tmp_path: Path, store: str) -> None:
     (other,) = lines("model", "put", "--orders", orders, "--store", store, "--policy", "ucb")
     assert other.startswith("model 2-")
     assert lines("model", "show", "--store", store)[0] == other
+
+
+def test_going_back(tmp_path: Path, store: str) -> None:
+    """From a model that cannot be read, too, with which no server starts; its log is kept."""
+    assert "there is no store at" in refused("model", "rollback", "--store", store)
+    orders = str(write_orders(tmp_path))
+    (first,) = lines("model", "put", "--orders", orders, "--store", store)
+    assert "has no earlier model that can be read" in refused("model", "rollback", "--store", store)
+    lines("model", "put", "--orders", orders, "--store", store, "--policy", "ucb")
+    with lob.DecisionService(None, store) as served:
+        name = served.decide("ada").model
+    with sqlite3.connect(tmp_path / "lob.db") as connection:
+        connection.execute("""UPDATE models SET policy = '{"policy": "new"}' WHERE version = 2""")
+    connection.close()
+    for command in (["serve"], ["serve", "--orders", orders], ["model", "show"]):
+        said = refused(*command, "--store", store)
+        assert f"model {name} of {store} cannot be read: unknown policy 'new'" in said
+        assert said.endswith(f"lob model rollback --store {store}\n")
+    log = tmp_path / "log.ndjson"
+    lines("export", "--store", store, "--out", str(log))
+    assert json.loads(log.read_text())["model"] == name
+    assert lines("model", "rollback", "--store", store) == [first]
+    assert lines("model", "show", "--store", store)[0] == first
 
 
 def test_policies_that_need_means(tmp_path: Path, store: str) -> None:
@@ -111,49 +134,15 @@ def test_serve_refuses(tmp_path: Path, store: str, options: list[str], message: 
     assert message in refused("serve", "--orders", orders, "--store", store, *options)
 
 
-def test_a_port_that_is_taken(tmp_path: Path, store: str, server: Running) -> None:
-    orders, port = str(write_orders(tmp_path)), server.url.rpartition(":")[2]
-    found = refused("serve", "--orders", orders, "--store", store, "--port", port)
+def test_a_port_that_is_taken(tmp_path: Path, store: str) -> None:
+    orders = str(write_orders(tmp_path))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        found = refused("serve", "--orders", orders, "--store", store, "--port", str(port))
     assert f"cannot listen on 127.0.0.1, port {port}" in found
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("load")) as found:
-        yield found
-
-
-def test_load_test(server: Running) -> None:
-    found = lines("load-test", "--url", server.url, "--seconds", "0.5", "--clients", "4")
-    pairs = int(found[0].split()[0])
-    assert pairs > 0
-    assert found[0].endswith("pairs of a decision and its reward in 0.5 s")
-    assert found[3] == "0 errors"
-    with lob.Client(server.url) as client:
-        rows = list(client.log())
-    assert sum(row["reward"] is not None for row in rows) == pairs
-    assert {row["user"].split("-")[0] for row in rows} == {"user"}
-
-
-def test_load_test_in_processes(server: Running) -> None:
-    report = load_test(server.url, clients=3, seconds=0.3, processes=2)
-    assert report.pairs > 0
-    assert report.latencies.size == 2 * report.pairs
-    assert report.errors == 0
-
-
-def test_load_test_counts_errors(server: Running) -> None:
-    port = server.url.rpartition(":")[2]
-    report = load_test(f"http://localhost.localdomain:{port}", clients=1, seconds=0.2)
-    assert report.pairs == 0
-    assert report.errors > 0
-    assert "errors; the first: " in str(report)
-    assert "url must be like" in refused("load-test", "--url", "127.0.0.1")
-    words = ("load-test", "--url", "http://127.0.0.1:1", "--seconds", "0.1")
-    assert RUNNER.invoke(app, list(words)).exit_code == 1
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "NEEDED", ("json", "no_such_package"))
-    for words in (["serve"], ["export", "--out", "x"], ["model", "show"], ["load-test"]):
+    for words in (["serve"], ["export", "--out", "x"], ["model", "show"]):
         assert "pip install 'lobandits[service]'" in refused(*words)

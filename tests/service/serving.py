@@ -19,7 +19,7 @@ from typing import Any
 
 import lobandits as lob
 from lobandits.policies import Policy
-from lobandits.service.app import Settings
+from lobandits.service.http import Settings
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["tests.service.warm"])
@@ -36,8 +36,8 @@ def _serve(
     url: str, line: Connection, make: Callable[[], Policy], settings: Settings | None, port: int
 ) -> None:
     from lobandits.service import DecisionService
-    from lobandits.service.app import create_app
-    from lobandits.service.server import Server, listen
+    from lobandits.service.http import create_app
+    from lobandits.service.http.server import Server, listen
 
     listener = listen("127.0.0.1", port)
     app = create_app(DecisionService(make(), url), settings)

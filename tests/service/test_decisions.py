@@ -2,7 +2,7 @@
 
 import math
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -13,8 +13,8 @@ import lobandits as lob
 from lobandits.errors import LobError, LobInputError
 from lobandits.service import DecisionCall, DecisionService, RewardCall, new_id
 from lobandits.service import errors as er
-from lobandits.service.store import SETTLED, overdue
-from lobandits.service.work import microseconds
+from lobandits.service.clock import microseconds
+from lobandits.service.store.expiry import SETTLED, overdue
 
 ODD_USERS = [
     "'; DROP TABLE users; --",
@@ -26,6 +26,8 @@ ODD_USERS = [
     "%s ? :x {}",
     " ",
 ]
+
+SERVED = sorted(set(lob.POLICIES) - {"mucb"})
 
 REFUSED: list[tuple[Any, str]] = [
     (lambda s: s.decide(""), "invalid_user"),
@@ -91,8 +93,8 @@ def test_decisions_are_those_of_the_policy(service: DecisionService) -> None:
         policy.record(state, [arm], [reward])
 
 
-@pytest.mark.parametrize("name", sorted(set(lob.POLICIES) - {"mucb"}))
-def test_allowed_arms_have_the_propensities_of_the_restricted_policy(
+@pytest.mark.parametrize("name", SERVED)
+def test_allowed_arms_have_the_propensities_of_the_policy(
     name: str, make_service: MakeService
 ) -> None:
     policy = shared_policy(name, n_arms=6)
@@ -103,16 +105,63 @@ def test_allowed_arms_have_the_propensities_of_the_restricted_policy(
         reward = float(rng.normal())
         service.record(d.id, reward)
         policy.record(state, [policy.arms.index(d.arm)], [reward])
-    part = policy.only(["1", "4", "5"])
-    few = part.start(1)
-    few.counts[...], few.sums[...] = state.counts[:, [1, 4, 5]], state.sums[:, [1, 4, 5]]
-    expected = dict(zip(part.arms, part.probabilities(few)[0].tolist(), strict=True))
-    answers = service.decide_many([{"user": "u", "allowed": ["5", "1", "4", "4"]}] * 300)
-    for answer in answers:
-        assert answer.probability == pytest.approx(expected[answer.arm], rel=1e-6, abs=1e-12)
-    for arm, p in expected.items():
-        share = sum(a.arm == arm for a in answers) / 300
-        assert abs(share - p) <= 5 * math.sqrt(p * (1 - p) / 300) + 5 / 300
+    requests: list[Any] = [{"user": "u", "allowed": ["5", "1", "4", "4"]}, "u"] * 300
+    answers = service.decide_many(requests)
+    for some, asked in (([1, 4, 5], answers[::2]), (range(6), answers[1::2])):
+        allowed = np.isin(np.arange(6), some)
+        expected = dict(zip(policy.arms, policy.probabilities(state, allowed)[0], strict=True))
+        for answer in asked:
+            assert int(answer.arm) in some
+            assert answer.probability == pytest.approx(expected[answer.arm], rel=1e-6, abs=1e-12)
+        for arm, p in expected.items():
+            share = sum(a.arm == arm for a in asked) / 300
+            assert abs(share - p) <= 5 * math.sqrt(p * (1 - p) / 300) + 5 / 300
+
+
+@pytest.mark.parametrize("name", sorted({*SERVED} - {"ucb", "ts", "toparms"}))
+def test_what_was_learned_from_other_arms_decides_among_the_allowed_ones(
+    name: str, make_service: MakeService
+) -> None:
+    """Rewards of arms that are not allowed settle the state; it ranks 3 above 1, both unplayed."""
+    orders = lob.LatentOrders.from_rankings([[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]])
+    means = np.array([[5.0, 4.0, 3.0, 2.0, 1.0], [1.0, 2.0, 3.0, 4.0, 5.0]])
+    known = FixedKnowledge(5, 1.0, orders, means)
+    service = make_service(lob.make_policy(name, known), seed=2)
+    ends = [{"user": "u", "allowed": [arm]} for arm in ("0", "4")] * 15
+    rewards = {"0": 1.0, "4": 5.0}
+    service.record_many([(d.id, rewards[d.arm]) for d in service.decide_many(ends)])
+    played = service.decide_many([{"user": "u", "allowed": ["1", "3"]}] * 200)
+    assert sum(decision.arm == "3" for decision in played) >= 195
+
+
+class FixedKnowledge(NamedTuple):
+    """What policies may know."""
+
+    n_arms: int
+    sigma: float
+    orders: lob.LatentOrders
+    state_means: Any
+
+
+def test_many_choice_sets_are_one_call(
+    service: DecisionService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[int, ...]] = []
+    odds = lob.LobTS.odds
+
+    def counted(policy: Any, state: Any, allowed: Any) -> Any:
+        asked.append(allowed.shape)
+        return odds(policy, state, allowed)
+
+    monkeypatch.setattr(lob.LobTS, "odds", counted)
+    sets = [["tea"], ["tea", "milk"], None, ["juice", "milk"]]
+    answers = service.decide_many([{"user": "u", "allowed": allowed} for allowed in sets])
+    assert asked == [(4, 3)]
+    assert [a.arm in (s or "tea milk juice") for a, s in zip(answers, sets, strict=True)] == [
+        True
+    ] * 4
+    service.decide_many(["u", "v"])
+    assert asked[1] == (1, 3)
 
 
 def shared_policy(name: str, n_arms: int) -> lob.Policy:
@@ -300,7 +349,7 @@ def test_an_interrupted_search_for_late_rewards_goes_on(service: DecisionService
     assert not list(overdue(service.store, later))
 
 
-@pytest.mark.parametrize("name", sorted(set(lob.POLICIES) - {"mucb"}))
+@pytest.mark.parametrize("name", SERVED)
 def test_every_policy_explains_and_reports(name: str, make_service: MakeService) -> None:
     service = make_service(shared_policy(name, n_arms=4))
     for decision in service.decide_many(["u"] * 5):
@@ -313,7 +362,7 @@ def test_every_policy_explains_and_reports(name: str, make_service: MakeService)
     assert 0 < report["chances"][0] <= 1
 
 
-@pytest.mark.parametrize("name", sorted(set(lob.POLICIES) - {"mucb"}))
+@pytest.mark.parametrize("name", SERVED)
 def test_the_largest_rewards_break_nothing(name: str, make_service: MakeService) -> None:
     service = make_service(shared_policy(name, n_arms=4))
     for i in range(7):

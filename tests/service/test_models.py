@@ -1,6 +1,7 @@
 """Models: swapped while serving, followed by other processes, arms kept by name."""
 
 import logging
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -8,11 +9,12 @@ from sqlalchemy import update
 from tests.service.conftest import MakeService
 
 import lobandits as lob
-from lobandits.errors import LobInputError
 from lobandits.service import DecisionService
+from lobandits.service import current_model as module
 from lobandits.service import errors as er
-from lobandits.service import model as module
+from lobandits.service.rollback import rollback
 from lobandits.service.store import tables
+from lobandits.service.store.models import newest_version, withdraw
 
 
 def ucb(*arms: str) -> lob.UCB:
@@ -46,10 +48,10 @@ def test_the_same_policy_is_the_same_model(make_service: MakeService, policy: lo
     assert make_service(policy).model == one.model
     assert one.put_model(policy) == one.model
     assert make_service().policy == policy
-    assert one.store.newest_version() == 1
+    assert newest_version(one.store) == 1
     other = one.put_model(ucb("a"))
     assert one.put_model(policy) not in (other, "1")
-    assert one.store.newest_version() == 3
+    assert newest_version(one.store) == 3
 
 
 def test_others_follow_without_being_told(
@@ -98,29 +100,90 @@ NOTHING = {"plays": 0, "mean": None}
 NEVER = 1e9  # seconds
 
 
+def spoil(service: DecisionService, version: int, policy: str = '{"policy": "new"}') -> None:
+    """Replace a stored policy by one that nobody knows."""
+    with service.store.engine.begin() as connection:
+        wrong = tables.models.c.version == version
+        connection.execute(update(tables.models).where(wrong).values(policy=policy))
+
+
 def test_a_model_that_cannot_be_read_is_not_followed(
     make_service: MakeService, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     one, two = make_service(ucb("a")), make_service()
     two.put_model(ucb("b"))
-    with two.store.engine.begin() as connection:
-        wrong = tables.models.c.version == 2
-        connection.execute(update(tables.models).where(wrong).values(policy='{"policy": "new"}'))
+    spoil(two, 2)
     monkeypatch.setattr(module, "POLL_SECONDS", -1.0)
     with caplog.at_level(logging.ERROR):
         assert one.decide("u").arm == "a"
-    assert "unknown policy 'new'" in caplog.text
-    with pytest.raises(LobInputError, match="unknown policy"):
+        assert one.decide("u").arm == "a"
+    assert caplog.text.count("unknown policy 'new'") == 1
+    with pytest.raises(er.UnreadableModelError, match="unknown policy"):
         one.reload()
+    two.put_model(ucb("c"))
+    assert one.decide("u").arm == "c"
 
 
-def test_restrictions_are_kept(service: DecisionService) -> None:
-    model = service._current.model
-    key = model.key(("juice", "tea"))
-    assert key == (0, 2)
-    assert model.restricted(key) is model.restricted(model.key(("tea", "juice", "tea")))
-    assert model.key(("juice", "milk", "tea")) is None
-    assert model.restricted(None).policy is service.policy
+@pytest.mark.parametrize("text", ['{"policy": "new"}', "{", '{"policy": "ucb"}', "[1]"])
+def test_a_store_whose_newest_model_cannot_be_read_names_it_and_the_way_back(
+    make_service: MakeService, text: str
+) -> None:
+    service = make_service(ucb("a"))
+    name = service.put_model(ucb("b"))
+    spoil(service, 2, text)
+    with pytest.raises(er.UnreadableModelError) as caught:
+        make_service()
+    message = str(caught.value)
+    assert message.startswith(f"model {name} of {service.store.url} cannot be read: ")
+    assert message.endswith(f"lob model rollback --store {service.store.url}")
+    rollback(service.store)
+    assert make_service().decide("u").arm == "a"
+
+
+def test_going_back(make_service: MakeService, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "POLL_SECONDS", -1.0)
+    one, two = make_service(ucb("a")), make_service()
+    names = [one.model, *(one.put_model(ucb(arm)) for arm in "bc")]
+    assert [one.decide("u").model, two.decide("u").model] == [names[2]] * 2
+    assert one.rollback() == one.model == names[1]
+    assert two.decide("u") == (ANY, "b", 1.0, names[1])
+    assert two.rollback() == names[0]
+    with pytest.raises(er.NoEarlierModelError, match="has no earlier model"):
+        one.rollback()
+    assert one.decide("u").arm == "a"
+    again = one.put_model(ucb("c"))
+    assert again == f"4-{names[2].partition('-')[2]}"
+    assert one.rollback() == names[0]
+    assert [row.model for row in one.log()][:2] == [names[2]] * 2
+    assert make_service(ucb("a")).model == names[0]
+
+
+def test_going_back_passes_over_what_cannot_be_read(make_service: MakeService) -> None:
+    service = make_service(ucb("a"))
+    first = service.model
+    for arm in "bcd":
+        service.put_model(ucb(arm))
+    for version in (2, 3):
+        spoil(service, version)
+    assert rollback(service.store).name == first
+    assert rollback_of_nothing(service) == first
+    assert make_service().model == first
+
+
+def rollback_of_nothing(service: DecisionService) -> str:
+    """Return the model after a rollback that must be refused."""
+    with pytest.raises(er.NoEarlierModelError):
+        rollback(service.store)
+    return service.reload()
+
+
+def test_going_back_in_two_processes_at_once_goes_back_once(make_service: MakeService) -> None:
+    one = make_service(ucb("a"))
+    for arm in "bc":
+        one.put_model(ucb(arm))
+    withdraw(one.store, [3])
+    withdraw(one.store, [3])
+    assert one.reload().startswith("2-")
 
 
 def test_a_seed_repeats_the_choices(make_service: MakeService, policy: lob.LobTS) -> None:

@@ -13,7 +13,9 @@ import lobandits as lob
 from lobandits.errors import LobInputError
 from lobandits.service import DecisionService, Store, open_store
 from lobandits.service.errors import StoreUnavailableError
-from lobandits.service.store import PAUSES, databases, tables
+from lobandits.service.store import postgresql, sqlite, tables
+from lobandits.service.store.migrations import STEPS
+from lobandits.service.store.store import PAUSES
 
 
 @pytest.mark.parametrize(
@@ -58,11 +60,12 @@ def test_sqlite_survives_a_loss_of_power_by_default(tmp_path: Path) -> None:
 def test_an_older_store_is_migrated(
     store_url: str, make_service: MakeService, policy: lob.LobTS
 ) -> None:
-    """Version 1 had no activity."""
+    """Version 1 had no activity, version 2 no models that were withdrawn."""
     service = make_service(policy)
     decisions = service.decide_many(["a", "b", "c"])
     service.record_many([(d.id, 2.0) for d in decisions[:2]])
-    tables.activity.drop(service.store.engine)
+    for table in (tables.activity, tables.withdrawn):
+        table.drop(service.store.engine)
     with service.store.engine.begin() as connection:
         connection.execute(update(tables.meta).values(value=1))
     service.close()
@@ -73,7 +76,7 @@ def test_an_older_store_is_migrated(
     assert again.record(decisions[2].id, 1.0) == "recorded"
     assert sum(again.activity(minutes=10)["rewards"]) == 3
     with again.store.read() as connection:
-        assert connection.scalar(select(tables.meta.c.value)) == len(tables.STEPS)
+        assert connection.scalar(select(tables.meta.c.value)) == len(STEPS)
 
 
 def test_steps_make_the_tables(store_url: str) -> None:
@@ -112,7 +115,7 @@ def test_many_may_open_an_empty_store_at_once(store_url: str) -> None:
 def test_a_locked_sqlite_is_unavailable_for_a_while(
     tmp_path: Path, policy: lob.LobTS, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(databases, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.05)
     path = tmp_path / "lob.db"
     with DecisionService(policy, f"sqlite:///{path}") as service:
         decision = service.decide("a")
@@ -156,7 +159,7 @@ def test_postgresql_stopped_and_started(postgres: Postgres, policy: lob.LobTS) -
 def test_connections_to_postgresql_are_bounded(
     postgres: Postgres, policy: lob.LobTS, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(databases, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(postgresql, "BUSY_SECONDS", 0.05)
     with DecisionService(policy, postgres.new_url()) as service, ExitStack() as held:
         for _ in range(10):
             held.enter_context(service.store.read())

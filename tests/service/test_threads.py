@@ -13,8 +13,9 @@ from tests.service.conftest import MakeService
 import lobandits as lob
 from lobandits.service import DecisionService, RewardCall, new_id
 from lobandits.service import errors as er
-from lobandits.service.calls import MOST_ITEMS, Call, GroupCommit
-from lobandits.service.store import databases
+from lobandits.service.calls import Call
+from lobandits.service.group_commit import MOST_ITEMS, GroupCommit
+from lobandits.service.store import sqlite
 
 
 def together(count: int, work: Callable[[int], object]) -> None:
@@ -196,7 +197,7 @@ def test_an_interrupted_leader_hands_over() -> None:
 def test_every_thread_raises_an_error_of_its_own(
     tmp_path: Path, policy: lob.LobTS, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(databases, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.05)
     failed: list[er.StoreUnavailableError] = []
     with DecisionService(policy, f"sqlite:///{tmp_path / 'lob.db'}") as service:
         other = sqlite3.connect(tmp_path / "lob.db", isolation_level=None)

@@ -46,7 +46,6 @@ app.command()(friendly(show.show))
 app.command(epilog=service.EXAMPLES)(friendly(service.serve))
 app.add_typer(service.model, name="model")
 app.command()(friendly(service.export))
-app.command()(friendly(service.load_test))
 app.command(epilog=reproduce.EXAMPLES)(friendly(reproduce.reproduce))
 
 

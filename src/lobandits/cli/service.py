@@ -1,5 +1,6 @@
-"""The commands of the service: ``lob serve``, ``model``, ``export`` and ``load-test``."""
+"""The commands of the service: ``lob serve``, ``lob model`` and ``lob export``."""
 
+from contextlib import closing
 from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
@@ -73,11 +74,12 @@ def serve(
     """
     need_service()
     from lobandits._checks import one_of, whole
-    from lobandits.service.app import Settings
-    from lobandits.service.server import LEVELS, Plan
+    from lobandits.service.http import Settings
+    from lobandits.service.http.json_log import LEVELS
+    from lobandits.service.http.serve import ServerPlan
 
     whole("--workers", workers)
-    plan = Plan(
+    plan = ServerPlan(
         store, reward_wait, default_reward, Settings.from_environment(),
         one_of("--log-level", log_level, LEVELS),
     )  # fmt: skip
@@ -120,6 +122,23 @@ def show(store: Store = LOCAL) -> None:
             typer.echo(f"\n{orders}")
 
 
+@model.command("rollback")
+@friendly
+def rollback(store: Store = LOCAL) -> None:
+    """Serve the model before the newest again; running servers follow within a second.
+
+    Works also where the newest model cannot be read, so that no server can start. Models before
+    it that cannot be read are passed over.
+    """
+    need_service()
+    from lobandits.service import open_store
+    from lobandits.service.rollback import rollback as go_back
+
+    with closing(open_store(existing(store))) as opened:
+        found = go_back(opened)
+    typer.echo(f"model {found.name}: {found.policy!r}")
+
+
 def export(
     out: Annotated[Path, typer.Option(help="Where the log goes.")],
     store: Store = LOCAL,
@@ -147,16 +166,17 @@ def export(
     need_service()
     from lobandits._checks import one_of, whole
     from lobandits._files import write_atomic
-    from lobandits.service import DecisionService
-    from lobandits.service.reports import NAMES
-    from lobandits.service.reports import export as parts_of
+    from lobandits.service import open_store
+    from lobandits.service.reports.log import NAMES, log_rows
+    from lobandits.service.reports.log import export as parts_of
+    from lobandits.service.store.models import StoredNames
 
     checked_suffix("--out", out, (out.suffix.lower(),))
     usual = "parquet" if out.suffix.lower() == ".parquet" else "ndjson"
     form = one_of("--format", usual if format is None else format, ("ndjson", "parquet"))
     names = one_of("--columns", columns, list(NAMES))
-    with DecisionService(None, existing(store)) as service:
-        rows = service.log(whole("--after", after, least=0))
+    with closing(open_store(existing(store))) as opened:
+        rows = log_rows(opened, StoredNames(opened), whole("--after", after, least=0))
 
         def write(file: IO[bytes]) -> None:
             for part in parts_of(rows, form, names):  # type: ignore[arg-type]
@@ -164,33 +184,6 @@ def export(
 
         write_atomic(out, write)
     typer.echo(f"log saved to {out}")
-
-
-def load_test(
-    url: Annotated[str, typer.Option(help="Where the server is.")] = "http://127.0.0.1:8000",
-    clients: Annotated[int, typer.Option(help="Connections that ask at the same time.")] = 16,
-    seconds: Annotated[float, typer.Option(help="For how long.")] = 10.0,
-    users: Annotated[int, typer.Option(help="Number of different users.")] = 10_000,
-    processes: Annotated[int, typer.Option(help="Processes that the clients are spread over.")] = 1,
-    seed: Annotated[int, typer.Option(help="Names the users and their rewards.")] = 0,
-) -> None:
-    """Ask a running server for decisions and report rewards, as fast as it answers.
-
-    Its users are named user-0, user-1, …, and are stored like any others: test on a store of its
-    own. The key, if the server has keys, is read from LOB_API_KEY or LOB_ADMIN_KEY.
-    """
-    need_service()
-    from lobandits.service.app import Settings
-    from lobandits.service.load import load_test as run
-
-    keys = Settings.from_environment()
-    report = run(
-        url, keys.api_key or keys.admin_key,
-        clients=clients, seconds=seconds, users=users, processes=processes, seed=seed,
-    )  # fmt: skip
-    typer.echo(str(report))
-    if report.errors:
-        raise typer.Exit(1)
 
 
 def need_service() -> None:

@@ -1,38 +1,21 @@
-"""Decisions in production: `DecisionService` is the whole interface; HTTP only translates it."""
+"""Decisions in production: on a store, over HTTP, and from a client elsewhere.
 
-import secrets
-from collections.abc import Iterable, Iterator, Mapping
-from copy import copy
-from typing import Any
+Names load on first use, so that the client needs httpx alone.
+"""
 
-import numpy as np
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-try:
-    import sqlalchemy  # noqa: F401
-except ImportError as error:
-    raise ImportError("a service needs more packages: pip install 'lobandits[service]'") from error
-
-from lobandits._checks import not_negative, whole
-from lobandits.errors import LobError
-from lobandits.policies import Policy
-from lobandits.service import reports
-from lobandits.service.calls import (
-    Call,
-    Decision,
-    DecisionCall,
-    GroupCommit,
-    RewardCall,
-    check_reward,
-    check_user,
-    new_id,
-)
-from lobandits.service.errors import StoreUnavailableError
-from lobandits.service.model import CurrentModel, encoded
-from lobandits.service.reports import LogRow
-from lobandits.service.store import Store, forget, open_store, overdue
-from lobandits.service.work import RECORDED, Work, counted, microseconds
+if TYPE_CHECKING:
+    from lobandits.service.calls import DecisionCall, RewardCall
+    from lobandits.service.client import Client
+    from lobandits.service.decision import Decision, new_id
+    from lobandits.service.decision_service import DecisionService
+    from lobandits.service.reports.log import LogRow
+    from lobandits.service.store import Store, open_store
 
 __all__ = [
+    "Client",
     "Decision",
     "DecisionCall",
     "DecisionService",
@@ -43,234 +26,20 @@ __all__ = [
     "open_store",
 ]
 
-KEEP_MINUTES = 30 * 24 * 60
+_MODULES = {
+    "Client": "client",
+    "Decision": "decision",
+    "DecisionCall": "calls",
+    "DecisionService": "decision_service",
+    "LogRow": "reports.log",
+    "RewardCall": "calls",
+    "Store": "store",
+    "new_id": "decision",
+    "open_store": "store",
+}
 
 
-class DecisionService:
-    """Decides for users and records their rewards, durably and exactly once.
-
-    A decision is that of ``policy.choose``, among the allowed arms, on the user's
-    counts and sums in the store. A call returns after its commit. Calls of many threads share
-    commits; make one service per process.
-
-    Parameters
-    ----------
-    policy
-        The policy to serve; it becomes the newest model of the store, unless it is that already.
-        None serves the newest model. Policies whose state is counts and sums are served.
-    store
-        A store, or its URL; see `open_store`.
-    reward_wait
-        Seconds after which `expire` gives an unrewarded decision the default reward; None: never.
-    default_reward
-        That reward.
-    seed
-        Seeds the choices, for tests; by default they are drawn from the system's entropy.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from lobandits.policies import UCB
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> policy = UCB(2, sigma=1.0, arms=("tea", "coffee"))
-    >>> service = DecisionService(policy, f"sqlite:///{folder.name}/lob.db", seed=0)
-    >>> decision = service.decide("ada")
-    >>> decision.arm, decision.probability
-    ('coffee', 0.5)
-    >>> service.record(decision.id, 1.0), service.record(decision.id, 1.0)
-    ('recorded', 'already recorded')
-    >>> service.close(); folder.cleanup()
-    """
-
-    def __init__(
-        self,
-        policy: Policy | None,
-        store: Store | str,
-        *,
-        reward_wait: float | None = None,
-        default_reward: float = 0.0,
-        seed: int | None = None,
-    ) -> None:
-        self.reward_wait = None if reward_wait is None else not_negative("reward_wait", reward_wait)
-        self.default_reward = check_reward(default_reward)
-        if policy is not None:
-            encoded(policy)  # refuse it before a store is opened
-        self.store = open_store(store) if isinstance(store, str) else store
-        try:
-            self._current = CurrentModel(self.store, policy)
-        except BaseException:
-            if isinstance(store, str):
-                self.store.close()
-            raise
-        self._rng = np.random.default_rng(seed)
-        self._writer = secrets.randbelow(2**31)
-        self._group = GroupCommit(self.run)
-
-    @property
-    def model(self) -> str:
-        """The name of the model that decides now."""
-        return self._current.model.name
-
-    @property
-    def policy(self) -> Policy:
-        """The policy that decides now."""
-        return self._current.model.policy
-
-    def decide(
-        self,
-        user: str,
-        allowed: Iterable[str] | None = None,
-        id: str | None = None,  # noqa: A002
-    ) -> Decision:
-        """Return an arm for a user.
-
-        Parameters
-        ----------
-        user
-            Any text of 1 to 256 characters; a new user needs no announcement.
-        allowed
-            Names of the arms to choose from; by default all.
-        id
-            The decision's id, as `new_id` makes them. If a decision for this user has the id
-            already, it is returned again: so a call may be repeated safely.
-            If a decision for another user has it, that is an `IdConflictError`.
-        """
-        return self.decide_many([{"user": user, "allowed": allowed, "id": id}])[0]
-
-    def decide_many(self, requests: Iterable[str | Mapping[str, Any]]) -> list[Decision]:
-        """Return a decision for each request, all in one transaction or none.
-
-        A request is a user's name, or a mapping with ``user`` and perhaps ``allowed`` and ``id``.
-        A user who comes twice is decided for twice on the same statistics.
-        """
-        return self._group.submit(DecisionCall(requests))
-
-    def record(self, decision: str, reward: float) -> str:
-        """Count the reward of a decision; return "recorded", or "already recorded".
-
-        Rewards may come late and in any order. Only the first one counts.
-
-        Raises `UnknownDecisionError` if there is no such decision, or its user was forgotten;
-        `RewardConflictError` if it has another reward, `DecisionExpiredError` if the default.
-        """
-        (status,) = self.record_many([(decision, reward)])
-        return counted(decision, status)
-
-    def record_many(self, rewards: Iterable[tuple[str, float] | Mapping[str, Any]]) -> list[str]:
-        """Count many rewards, pairs or mappings, in one transaction; return the status of each.
-
-        It is "recorded", "already recorded", "unknown decision", "conflict" or "expired".
-        """
-        return self._group.submit(RewardCall(rewards))
-
-    def run(self, calls: list[Call[Any]]) -> None:
-        """Run calls in one transaction, for servers with a queue of their own.
-
-        ``DecisionCall(requests)`` and ``RewardCall(rewards)`` check at once, ``run`` in another
-        thread sets the outcomes of many together, and ``call.result()`` returns or raises each.
-        """
-        try:
-            self._current.follow()
-            Work(self._current, self._rng, self._writer, calls).run(self.store)
-        except Exception as error:
-            _fail(calls, error)
-        except BaseException:
-            _fail(calls, StoreUnavailableError("the service was interrupted; try again"))
-            raise
-
-    def user(self, user: str) -> dict[str, Any]:
-        """Return a user's plays and mean reward of every arm, also of earlier models if played.
-
-        Raises `UnknownUserError` if no decision was made for the user.
-        """
-        return reports.user_report(self._current, user, self._statistics(user))
-
-    def explain(self, user: str) -> dict[str, Any]:
-        """Return `user`, with the state posterior and what speaks for each arm, as plain data."""
-        statistics = self._statistics(user)
-        report = reports.user_report(self._current, user, statistics)
-        return report | reports.explanation(self._current.model, statistics)
-
-    def forget(self, user: str) -> int:
-        """Delete a user's statistics and decisions; return how many decisions."""
-        return forget(self.store, check_user(user))
-
-    def log(self, after: int = 0, page: int = 10_000) -> Iterator[LogRow]:
-        """Yield the decisions numbered above ``after``, in the order in which they were stored.
-
-        An export of any length blocks nobody. With several writers on PostgreSQL, a decision may
-        become visible after one with a higher number, so continue an export after a row that was
-        a minute old.
-        """
-        return reports.log_rows(self.store, self._current, after, page)
-
-    def put_model(self, policy: Policy) -> str:
-        """Serve another policy from now on; return the name of its model.
-
-        Statistics belong to arms' names: arms may be added, removed and reordered. Other
-        processes follow within a second.
-        """
-        return self._current.put(policy)
-
-    def reload(self) -> str:
-        """Serve the newest model of the store; return its name."""
-        return self._current.reload()
-
-    def expire(self) -> int:
-        """Give the default reward to decisions that waited too long; return how many.
-
-        Call it from time to time, in any number of processes. Also forgets the activity of
-        minutes more than 30 days ago.
-        """
-        now = microseconds()
-        oldest = now // 60_000_000 - KEEP_MINUTES
-        self.store.execute("DELETE FROM activity WHERE minute < :oldest", oldest=oldest)
-        if self.reward_wait is None:
-            return 0
-        late = now - int(self.reward_wait * 1e6)
-        given = 0
-        for ids in overdue(self.store, late):
-            call = RewardCall([(key.hex(), self.default_reward) for key in ids], default=True)
-            given += self._group.submit(call).count(RECORDED)
-        return given
-
-    def activity(self, minutes: int = 60, sample: int = 200) -> dict[str, Any]:
-        """Return what a dashboard shows of the last ``minutes``, as plain data.
-
-        How sure the states are is that of the users of the last ``sample`` decisions.
-        """
-        minutes = whole("minutes", minutes, most=KEEP_MINUTES)
-        sample = whole("sample", sample, most=10_000)
-        self._current.follow()
-        return reports.activity(self.store, self._current.model, microseconds(), minutes, sample)
-
-    def ready(self) -> None:
-        """Return if the store answers, else raise `StoreUnavailableError`."""
-        self.store.newest_version()
-        self._current.follow()
-
-    def close(self) -> None:
-        """Close the store's connections."""
-        self.store.close()
-
-    def __enter__(self) -> "DecisionService":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"DecisionService({self.policy!r}, {self.store.url!r})"
-
-    def _statistics(self, user: str) -> dict[int, tuple[int, float]]:
-        found = self.store.user_statistics(check_user(user))
-        self._current.follow()
-        return found
-
-
-def _fail(calls: Iterable[Call[Any]], error: Exception) -> None:
-    for call in calls:
-        if not call.done:
-            mine = copy(error) if isinstance(error, LobError) else error  # each thread its own
-            mine.__cause__ = error.__cause__
-            call.fail(mine)
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

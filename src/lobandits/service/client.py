@@ -1,19 +1,24 @@
-"""A client with the methods of `DecisionService`, for a server elsewhere."""
+"""A client with the methods of `DecisionService`, for a server elsewhere; it needs httpx alone."""
 
 import json
 import random
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import httpx
+try:
+    import httpx
+except ImportError as error:
+    raise ImportError("the client needs httpx: pip install httpx") from error
 
-from lobandits._checks import positive, whole
 from lobandits.errors import LobInputError
-from lobandits.policies import Policy
-from lobandits.service.calls import Decision, check_user, new_id
+from lobandits.service.checks import check_user
+from lobandits.service.decision import Decision, new_id
 from lobandits.service.errors import ServiceError, StoreUnavailableError, error_of
+
+if TYPE_CHECKING:
+    from lobandits.policies import Policy
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds
 
@@ -50,12 +55,16 @@ class Client:
     ) -> None:
         if not isinstance(url, str) or not url.startswith(("http://", "https://")):
             raise LobInputError(f"url must begin with http:// or https://, got {url!r}")
+        if not isinstance(retries, int) or retries < 0:
+            raise LobInputError(f"retries must be a whole number of at least 0, got {retries!r}")
+        if not isinstance(timeout, int | float) or not 0 < timeout < float("inf"):
+            raise LobInputError(f"timeout must be a positive number of seconds, got {timeout!r}")
         self.url = url.rstrip("/")
-        self.retries = whole("retries", retries, least=0)
+        self.retries = retries
         headers = {"authorization": f"Bearer {key}"} if key else {}
         self._http = httpx.Client(
             headers={"content-type": "application/json", **headers},
-            timeout=positive("timeout", timeout),
+            timeout=timeout,
             # An idle connection is kept for less long than by the server.
             limits=httpx.Limits(max_connections=None, keepalive_expiry=30),
         )
@@ -117,16 +126,24 @@ class Client:
 
     def activity(self, minutes: int = 60) -> dict[str, Any]:
         """Return what happened in the last minutes."""
-        return self._ask("GET", f"/v1/activity?minutes={whole('minutes', minutes)}")
+        return self._ask("GET", f"/v1/activity?minutes={minutes}")
 
     @property
     def model(self) -> str:
         """The name of the model that decides now."""
         return str(self._ask("GET", "/v1/model")["model"])
 
-    def put_model(self, policy: Policy) -> str:
+    def put_model(self, policy: "Policy") -> str:
         """Serve another policy from now on; return the name of its model."""
         return str(self._ask("PUT", "/v1/model", {"policy": policy.to_dict()})["model"])
+
+    def rollback(self) -> str:
+        """Serve the model before the newest; return its name.
+
+        It is asked for once only: if the answer is lost, look at `model` before you try again,
+        since who goes back twice is two models back.
+        """
+        return str(self._ask("POST", "/v1/model/rollback", retries=0)["model"])
 
     def ready(self) -> None:
         """Return if the server can decide."""
@@ -145,13 +162,20 @@ class Client:
     def __repr__(self) -> str:
         return f"Client({self.url!r})"
 
-    def _ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        body: dict[str, Any] | None = None,
+        retries: int | None = None,
+    ) -> dict[str, Any]:
         """Return the answer's body; ask again where that may help."""
+        retries = self.retries if retries is None else retries
         try:
             content = None if body is None else json.dumps(body, allow_nan=False, default=float)
         except (TypeError, ValueError) as error:
             raise LobInputError(f"this cannot be sent as JSON: {error}") from None
-        for attempt in range(self.retries + 1):
+        for attempt in range(retries + 1):
             pause = min(FIRST_PAUSE * 2**attempt, LONGEST_PAUSE)
             try:
                 answer = self._http.request(method, self.url + path, content=content)
@@ -163,7 +187,7 @@ class Client:
                     pause = max(pause, min(float(asked), LONGEST_PAUSE))
             except httpx.TransportError as reason:
                 wrong = self._silent(reason)
-            if attempt == self.retries:
+            if attempt == retries:
                 raise wrong
             time.sleep(pause * random.uniform(0.5, 1.0))
         if answer.status_code != 200:

@@ -64,6 +64,18 @@ class IdConflictError(ServiceError, LobInputError):
     code = "id_conflict"
 
 
+class UnreadableModelError(ServiceError, LobInputError):
+    """A stored model cannot decide here: its policy is unknown, or fails."""
+
+    code = "unreadable_model"
+
+
+class NoEarlierModelError(ServiceError, LobInputError):
+    """There is no model to go back to."""
+
+    code = "no_earlier_model"
+
+
 class StoreUnavailableError(ServiceError):
     """The store cannot be reached, or is too busy; the call may be repeated."""
 

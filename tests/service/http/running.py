@@ -18,7 +18,7 @@ from fastapi import FastAPI
 
 import lobandits as lob
 from lobandits.service import DecisionService
-from lobandits.service.app import create_app
+from lobandits.service.http import create_app
 
 ARMS = ("tea", "milk", "juice")
 KEYS = {"LOB_API_KEY": "decide-key", "LOB_ADMIN_KEY": "admin-key"}

@@ -10,8 +10,8 @@ import pytest
 
 import lobandits as lob
 from lobandits.service import DecisionService
-from lobandits.service.app import create_app
 from lobandits.service.errors import StoreUnavailableError
+from lobandits.service.http import create_app
 
 
 class Broken(DecisionService):

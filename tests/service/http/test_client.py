@@ -1,6 +1,8 @@
 """The client: the methods of the service, over a network that fails."""
 
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -20,6 +22,7 @@ from lobandits.service.errors import (
     ForbiddenError,
     IdConflictError,
     InvalidRequestError,
+    NoEarlierModelError,
     RewardConflictError,
     ServiceError,
     StoreUnavailableError,
@@ -93,6 +96,9 @@ def test_errors_are_those_of_the_service(client: lob.Client, guarded: Running) -
         (LobInputError, lambda: client.decide("u", allowed="tea")),
         (LobInputError, lambda: lob.Client("127.0.0.1:80")),
         (LobInputError, lambda: lob.Client("http://127.0.0.1", retries=-1)),
+        (LobInputError, lambda: lob.Client("http://127.0.0.1", timeout=0)),
+        (LobInputError, lambda: client.activity(minutes=0)),
+        (LobInputError, lambda: client.activity(minutes="1 2")),  # type: ignore[arg-type]
         (UnauthorizedError, lambda: nobody.model),
         (ForbiddenError, lambda: decider.model),
         (ForbiddenError, lambda: list(decider.log())),
@@ -102,6 +108,57 @@ def test_errors_are_those_of_the_service(client: lob.Client, guarded: Running) -
             with pytest.raises(kind) as caught:
                 call()
             assert isinstance(caught.value, lob.LobError)
+
+
+ALONE = """
+import sys
+
+needed = {name for name in sys.stdlib_module_names} | {"lobandits"}
+needed |= {"httpx", "httpcore", "h11", "anyio", "sniffio", "certifi", "idna", "typing_extensions"}
+
+
+class Absent:
+    \"\"\"Finds nothing but Python itself, httpx with what it needs, and us.\"\"\"
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] not in needed:
+            raise ModuleNotFoundError(f"{name} is absent", name=name)
+
+
+sys.meta_path.insert(0, Absent())
+import lobandits as lob
+
+url, key = sys.argv[1:]
+with lob.Client(url, key) as client:
+    decision = client.decide("alone", allowed=["tea", "milk"])
+    print(client.record(decision.id, 1.0), client.explain("alone")["plays"])
+    try:
+        client.decide("alone", allowed=["tee"])
+    except lob.LobInputError as error:
+        print(type(error).__name__)
+try:
+    lob.DecisionService
+except ImportError as error:
+    print(error)
+"""
+
+
+def test_it_works_with_httpx_alone(guarded: Running) -> None:
+    """No NumPy, Numba, SQLAlchemy, ...: whatever is not Python's or httpx's cannot be imported."""
+    command = [sys.executable, "-c", ALONE, guarded.url, KEYS["LOB_ADMIN_KEY"]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == ["recorded 1", "UnknownArmError", "numpy is absent"]
+
+
+def test_going_back(tmp_path: Path) -> None:
+    with running(tmp_path) as server, lob.Client(server.url) as client:
+        first = client.model
+        second = client.put_model(lob.UCB(2, sigma=1.0, arms=("tea", "water")))
+        assert client.model == second != first
+        assert client.rollback() == client.model == client.decide("u").model == first
+        with pytest.raises(NoEarlierModelError, match="no earlier model"):
+            client.rollback()
 
 
 def test_unknown_codes_are_kept() -> None:
@@ -163,6 +220,17 @@ def test_lost_answers_count_once(guarded: Running, client: lob.Client) -> None:
         assert far.record(decision.id, 3.0) == "already recorded"  # the first time came through
     assert client.user("far away")["plays"] == 1
     assert len(list(client.log())) == before + 1
+
+
+def test_going_back_is_asked_for_once(tmp_path: Path) -> None:
+    with running(tmp_path) as server, lob.Client(server.url) as near:
+        names = [near.model]
+        names += [near.put_model(lob.UCB(2, sigma=1.0, arms=("tea", arm))) for arm in "abc"]
+        host, port = server.url.removeprefix("http://").split(":")
+        with unreliable((host, int(port)), cut=1) as url, lob.Client(url) as far:
+            with pytest.raises(StoreUnavailableError):
+                far.rollback()
+            assert far.model == names[2]
 
 
 def test_it_gives_up(guarded: Running) -> None:

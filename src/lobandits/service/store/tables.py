@@ -1,15 +1,12 @@
-"""The tables of a store, and the steps that bring an older store up to date.
+"""The tables of a store.
 
 Times are whole microseconds since 1970 (UTC). Users and arms have numbers of their own, so that
 the large tables hold numbers only.
 """
 
-from collections.abc import Callable
-
 from sqlalchemy import (
     BigInteger,
     Column,
-    Connection,
     Double,
     Identity,
     Index,
@@ -18,18 +15,11 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
-    insert,
-    inspect,
-    select,
-    text,
-    update,
 )
-
-from lobandits.errors import LobInputError
 
 metadata = MetaData()
 Number = BigInteger().with_variant(Integer, "sqlite")  # SQLite's own row number, if a key
-ROOM = {"fillfactor": 70}  # PostgreSQL: room for updated rows beside their old version
+UPDATED = {"fillfactor": 70}  # PostgreSQL: leaves room for updated rows beside their old version
 
 
 def _key(name: str) -> Column[int]:
@@ -62,6 +52,12 @@ models = Table(
     Column("policy", Text, nullable=False),
     Column("time", BigInteger, nullable=False),
 )
+withdrawn = Table(
+    "withdrawn",
+    metadata,
+    Column("version", BigInteger, primary_key=True, autoincrement=False),  # of a model
+    Column("time", BigInteger, nullable=False),
+)
 statistics = Table(
     "statistics",
     metadata,
@@ -70,7 +66,7 @@ statistics = Table(
     Column("plays", BigInteger, nullable=False),
     Column("total", Double, nullable=False),
     sqlite_with_rowid=False,
-    postgresql_with=ROOM,
+    postgresql_with=UPDATED,
 )
 decisions = Table(
     "decisions",
@@ -99,51 +95,5 @@ activity = Table(
     Column("rewards", BigInteger, nullable=False),
     Column("total", Double, nullable=False),
     sqlite_with_rowid=False,
-    postgresql_with=ROOM,
+    postgresql_with=UPDATED,
 )
-
-
-def _create_decisions(connection: Connection) -> None:
-    metadata.create_all(connection, [users, arms, models, statistics, decisions])
-
-
-def _create_activity(connection: Connection) -> None:
-    """Version 2: sums per minute and arm, from the decisions that are there."""
-    activity.create(connection)
-    connection.execute(
-        text(
-            "INSERT INTO activity (minute, arm_id, writer, decisions, rewards, total) "
-            "SELECT minute, arm_id, 0, sum(decisions), sum(rewards), sum(total) FROM ("
-            "SELECT time / 60000000 AS minute, arm_id, 1 AS decisions, 0 AS rewards, 0.0 AS total "
-            "FROM decisions UNION ALL "
-            "SELECT rewarded / 60000000, arm_id, 0, 1, reward "
-            "FROM decisions WHERE rewarded IS NOT NULL"
-            ") AS parts GROUP BY minute, arm_id"
-        )
-    )
-
-
-STEPS: tuple[Callable[[Connection], None], ...] = (_create_decisions, _create_activity)
-"""Step i brings a store from version i to i + 1; an empty store has version 0."""
-
-
-def migrate(connection: Connection) -> None:
-    """Bring the store up to date in the caller's transaction; refuse one of a newer lobandits."""
-    if connection.dialect.name == "postgresql":  # one process at a time, however long it takes
-        connection.execute(text("SET LOCAL statement_timeout = 0"))
-        connection.execute(text("SET LOCAL lock_timeout = 0"))
-        connection.execute(text("SELECT pg_advisory_xact_lock(6071923)"))
-    if not inspect(connection).has_table("meta"):
-        meta.create(connection)
-        connection.execute(insert(meta).values(key="version", value=0))
-    here = meta.c.key == "version"
-    version = connection.scalar(select(meta.c.value).where(here)) or 0
-    if version > len(STEPS):
-        raise LobInputError(
-            f"the store has version {version}, but this lobandits knows versions up to "
-            f"{len(STEPS)}; upgrade lobandits"
-        )
-    for step in STEPS[version:]:
-        step(connection)
-    if version < len(STEPS):
-        connection.execute(update(meta).where(here).values(value=len(STEPS)))

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from lobandits.service import routes as module
 from lobandits.service.calls import Call, DecisionCall
 from lobandits.service.errors import StoreUnavailableError
-from lobandits.service.routes import CallQueue
+from lobandits.service.http import call_queue as module
+from lobandits.service.http.call_queue import CallQueue
 
 
 class Store:

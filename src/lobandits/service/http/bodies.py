@@ -1,18 +1,19 @@
 """The bodies of requests and answers, as OpenAPI shows them; only their form is checked here."""
 
-from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from lobandits.orders import LatentOrders
+from lobandits.policies import Policy
 from lobandits.policies.rewards import LARGEST
-from lobandits.service.calls import MOST_ALLOWED, MOST_CHARACTERS
+from lobandits.service.checks import MOST_ALLOWED, MOST_CHARACTERS
 
 MAX_BATCH = 1_000
 EXAMPLE = "0190a6e2c3f17d0e8b1d5a3f0d6e9c42"
 
 Text = Annotated[str, Field(strict=True)]
-User = Annotated[Text, Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"^[^\x00]*$")]
+UserName = Annotated[Text, Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"^[^\x00]*$")]
 Id = Annotated[Text, Field(pattern="^[0-9a-f]{32}$", examples=[EXAMPLE])]
 
 
@@ -25,7 +26,7 @@ class Body(BaseModel):
 class DecisionRequest(Body):
     """A user for whom an arm is to be chosen."""
 
-    user: User = Field(examples=["u42"])
+    user: UserName = Field(examples=["u42"])
     allowed: list[Text] | None = Field(
         None,
         min_length=1,
@@ -149,6 +150,19 @@ class ModelAnswer(ModelName):
     ranks: list[list[int]] | None = Field(description="Of each arm in each state, from 1.")
     definition: dict[str, Any] = Field(description="The policy, as PUT takes it.")
 
+    @classmethod
+    def of(cls, name: str, policy: Policy) -> "ModelAnswer":
+        """Return the answer; the rank of an arm is 1 plus the number of arms above it."""
+        orders = getattr(policy, "orders", None)
+        ranks = 1 + orders.precedes.sum(axis=1) if isinstance(orders, LatentOrders) else None
+        return cls(
+            model=name,
+            policy=policy.name,
+            arms=list(policy.arms),
+            ranks=None if ranks is None else ranks.tolist(),
+            definition=policy.to_dict(),
+        )
+
 
 class Health(BaseModel):
     """The process lives."""
@@ -173,49 +187,3 @@ class ErrorAnswer(BaseModel):
     """The body of every answer that is not a success."""
 
     error: ErrorBody
-
-
-DESCRIPTION = """\
-Decisions for users from latent preference orders. Send `Authorization: Bearer KEY`: the key in
-`LOB_API_KEY` may decide and record rewards, the one in `LOB_ADMIN_KEY` may do everything. Every
-answer that is no success is `{"error": {"code", "message"}}`.
-"""
-TAGS = {
-    "decide": "For programs that decide: either key.",
-    "admin": "For people who look after the service: the admin key.",
-    "health": "For those who watch over processes.",
-}
-STATUS = {
-    "unknown_decision": 404,
-    "unknown_user": 404,
-    "reward_conflict": 409,
-    "expired": 409,
-    "id_conflict": 409,
-    "store_unavailable": 503,
-}
-"""The HTTP status of each code; what is not here is wrong input, 422."""
-
-MEANINGS = {
-    401: "The key is missing or wrong.",
-    403: "The key may not do this.",
-    404: "There is no such decision or user.",
-    409: "The id or the decision is taken: by another user, or by another reward.",
-    413: "The body is too large.",
-    422: "A value is missing, unknown or wrong.",
-    500: "Something unexpected; the server's log has more.",
-    503: "The store does not answer now; try again after the seconds in Retry-After.",
-}
-
-
-def described(tag: str, *statuses: int, content: Iterable[str] = ()) -> dict[str, Any]:
-    """Return how OpenAPI shows a route; ``content`` is that of a success that is not JSON."""
-    answers: dict[int, dict[str, Any]] = {
-        status: {"model": ErrorAnswer, "description": MEANINGS[status]}
-        for status in (401, 403, 413, 500, *statuses)
-    }
-    if 503 in answers:
-        seconds = {"description": "Seconds to wait.", "schema": {"type": "integer"}}
-        answers[503]["headers"] = {"Retry-After": seconds}
-    if content:
-        answers[200] = {"content": {kind: {} for kind in content}}
-    return {"tags": [tag], "responses": answers}

@@ -15,7 +15,7 @@ from tests.service.serving import Caller, ServerProcess
 
 import lobandits as lob
 from lobandits.policies import Policy
-from lobandits.service.app import Settings
+from lobandits.service.http import Settings
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = [

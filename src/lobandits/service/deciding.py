@@ -1,0 +1,121 @@
+"""Decisions in a transaction: those that exist are returned again, the others are made."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from lobandits.errors import LobError
+from lobandits.service.calls import DecisionCall
+from lobandits.service.current_model import CurrentModel
+from lobandits.service.decision import Decision, new_ids
+from lobandits.service.errors import IdConflictError
+from lobandits.service.model import Places
+from lobandits.service.store.transaction import StoredDecision, Transaction
+
+
+class Wanted(NamedTuple):
+    """A request for a decision, with its id and its arms in the model."""
+
+    user: str
+    id: bytes
+    named: bool  # whether the caller gave the id
+    places: Places
+
+
+class Decided(NamedTuple):
+    """The decisions or the error of each call, and how many new decisions each arm has."""
+
+    outcomes: dict[DecisionCall, list[Decision] | LobError]
+    played: Counter[int]
+
+
+class DecisionMaker:
+    """Makes the decisions of some calls, with the model that is current now.
+
+    Every request has its id before the transaction: so another try finds what an earlier one has
+    written.
+    """
+
+    def __init__(
+        self, current: CurrentModel, rng: np.random.Generator, calls: Iterable[DecisionCall]
+    ) -> None:
+        self._model, self._names, self._rng = current.model, current.names, rng
+        self._wanted: dict[DecisionCall, list[Wanted]] = {}
+        self._tried = False
+        for call in calls:
+            try:
+                self._wanted[call] = self._want(call)
+            except LobError as error:
+                call.fail(error)
+
+    def _want(self, call: DecisionCall) -> list[Wanted]:
+        return [
+            Wanted(user, given or fresh, given is not None, self._model.places(allowed))
+            for (user, allowed, given), fresh in zip(call.requests, new_ids(call.size), strict=True)
+        ]
+
+    def decide(self, transaction: Transaction, now: int) -> Decided:
+        """Return decisions that exist, make and write the others."""
+        every = [want for wants in self._wanted.values() for want in wants]
+        known = [want.id for want in every if self._tried or want.named]
+        self._tried = True
+        stored = transaction.find_decisions(known)
+        users = transaction.find_users(list({want.user: None for want in every}))
+        fresh, stolen = self._accept(stored, users)
+        made, played = self._make(transaction, fresh, users, now)
+        made |= {row.id: self._told(row) for row in stored.values()}
+        outcomes = {
+            call: stolen.get(call) or [made[want.id] for want in wants]
+            for call, wants in self._wanted.items()
+        }
+        return Decided(outcomes, played)
+
+    def _accept(
+        self, stored: dict[bytes, StoredDecision], users: dict[str, int]
+    ) -> tuple[list[Wanted], dict[DecisionCall, LobError]]:
+        """Return what is wanted anew, and errors of calls with ids of other users."""
+        names = {number: name for name, number in users.items()}
+        owners = {row.id: names.get(row.user_id) for row in stored.values()}
+        fresh: list[Wanted] = []
+        stolen: dict[DecisionCall, LobError] = {}
+        for call, wants in self._wanted.items():
+            mine: dict[bytes, Wanted] = {}
+            for want in wants:
+                first = mine.setdefault(want.id, want)
+                if owners.get(want.id, first.user) != want.user:
+                    stolen[call] = IdConflictError(
+                        f"the id {want.id.hex()} is of another user's decision"
+                    )
+                    break
+            else:
+                fresh += [want for want in mine.values() if want.id not in owners]
+                owners |= {want.id: want.user for want in mine.values()}
+        return fresh, stolen
+
+    def _make(
+        self, transaction: Transaction, wants: list[Wanted], users: dict[str, int], now: int
+    ) -> tuple[dict[bytes, Decision], Counter[int]]:
+        """Decide for users, new ones too, and write the decisions."""
+        if not wants:
+            return {}, Counter()
+        model = self._model
+        row_of = {name: row for row, name in enumerate(dict.fromkeys(want.user for want in wants))}
+        users = users | transaction.add_users(name for name in row_of if name not in users)
+        numbers = [users[name] for name in row_of]
+        table = model.table(numbers, transaction.read_statistics(numbers))
+        rows = np.array([row_of[want.user] for want in wants])
+        choices = model.choose(table, rows, [want.places for want in wants], self._rng)
+        written, made = [], {}
+        for want, place, chance in zip(wants, *choices, strict=True):
+            arm = model.ids[place]
+            written.append((want.id, users[want.user], arm, chance, model.version, now))
+            made[want.id] = Decision(want.id.hex(), model.policy.arms[place], chance, model.name)
+        transaction.add_decisions(written)
+        return made, Counter(row[2] for row in written)
+
+    def _told(self, row: StoredDecision) -> Decision:
+        """Return a stored decision as it was returned before."""
+        arm, model = self._names.arm(row.arm_id), self._names.model(row.model)
+        return Decision(row.id.hex(), arm, row.probability, model)

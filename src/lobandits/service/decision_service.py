@@ -1,0 +1,270 @@
+"""The service itself: decides for users and counts their rewards; HTTP only translates it."""
+
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from lobandits._checks import not_negative, whole
+from lobandits.errors import LobError
+from lobandits.policies import Policy
+from lobandits.service.batch import Batch
+from lobandits.service.calls import Call, DecisionCall, RewardCall
+from lobandits.service.checks import check_user
+from lobandits.service.clock import microseconds
+from lobandits.service.current_model import CurrentModel
+from lobandits.service.decision import Decision
+from lobandits.service.errors import StoreUnavailableError
+from lobandits.service.group_commit import GroupCommit
+from lobandits.service.policy_json import encoded
+from lobandits.service.recording import RECORDED, counted
+from lobandits.service.reports.activity import activity_report
+from lobandits.service.reports.log import PAGE, LogRow, log_rows
+from lobandits.service.reports.user import explanation, user_report
+from lobandits.service.requests import check_reward
+from lobandits.service.store import Store, open_store
+from lobandits.service.store.expiry import overdue
+from lobandits.service.store.history import KEPT_MINUTES, drop_old_minutes
+from lobandits.service.store.models import newest_version
+from lobandits.service.store.users import forget, user_statistics
+
+
+class DecisionService:
+    """Decides for users and records their rewards, durably and exactly once.
+
+    A decision is that of ``policy.choose``, among the allowed arms, on the user's
+    counts and sums in the store. A call returns after its commit. Calls of many threads share
+    commits; make one service per process.
+
+    Parameters
+    ----------
+    policy
+        The policy to serve; it becomes the newest model of the store, unless it is that already.
+        None serves the newest model. Policies whose state is counts and sums are served.
+    store
+        A store, or its URL; see `open_store`.
+    reward_wait
+        Seconds after which `expire` gives an unrewarded decision the default reward; None: never.
+    default_reward
+        That reward.
+    seed
+        Seeds the choices, for tests; by default they are drawn from the system's entropy.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from lobandits.policies import UCB
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> policy = UCB(2, sigma=1.0, arms=("tea", "coffee"))
+    >>> service = DecisionService(policy, f"sqlite:///{folder.name}/lob.db", seed=0)
+    >>> decision = service.decide("ada")
+    >>> decision.arm, decision.probability
+    ('coffee', 0.5)
+    >>> service.record(decision.id, 1.0), service.record(decision.id, 1.0)
+    ('recorded', 'already recorded')
+    >>> service.close(); folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        policy: Policy | None,
+        store: Store | str,
+        *,
+        reward_wait: float | None = None,
+        default_reward: float = 0.0,
+        seed: int | None = None,
+    ) -> None:
+        self.reward_wait = None if reward_wait is None else not_negative("reward_wait", reward_wait)
+        self.default_reward = check_reward(default_reward)
+        if policy is not None:
+            encoded(policy)  # refuse it before a store is opened
+        self.store = open_store(store) if isinstance(store, str) else store
+        try:
+            self._current = CurrentModel(self.store, policy)
+        except BaseException:
+            if isinstance(store, str):
+                self.store.close()
+            raise
+        self._rng = np.random.default_rng(seed)
+        self._writer = secrets.randbelow(2**31)
+        self._group = GroupCommit(self.run)
+
+    @property
+    def model(self) -> str:
+        """The name of the model that decides now."""
+        return self._current.model.name
+
+    @property
+    def policy(self) -> Policy:
+        """The policy that decides now."""
+        return self._current.model.policy
+
+    def decide(
+        self,
+        user: str,
+        allowed: Iterable[str] | None = None,
+        id: str | None = None,  # noqa: A002
+    ) -> Decision:
+        """Return an arm for a user.
+
+        Parameters
+        ----------
+        user
+            Any text of 1 to 256 characters; a new user needs no announcement.
+        allowed
+            Names of the arms to choose from; by default all.
+        id
+            The decision's id, as `new_id` makes them. If a decision for this user has the id
+            already, it is returned again: so a call may be repeated safely.
+            If a decision for another user has it, that is an `IdConflictError`.
+        """
+        return self.decide_many([{"user": user, "allowed": allowed, "id": id}])[0]
+
+    def decide_many(self, requests: Iterable[str | Mapping[str, Any]]) -> list[Decision]:
+        """Return a decision for each request, all in one transaction or none.
+
+        A request is a user's name, or a mapping with ``user`` and perhaps ``allowed`` and ``id``.
+        A user who comes twice is decided for twice on the same statistics.
+        """
+        return self._group.submit(DecisionCall(requests))
+
+    def record(self, decision: str, reward: float) -> str:
+        """Count the reward of a decision; return "recorded", or "already recorded".
+
+        Rewards may come late and in any order. Only the first one counts.
+
+        Raises `UnknownDecisionError` if there is no such decision, or its user was forgotten;
+        `RewardConflictError` if it has another reward, `DecisionExpiredError` if the default.
+        """
+        (status,) = self.record_many([(decision, reward)])
+        return counted(decision, status)
+
+    def record_many(self, rewards: Iterable[tuple[str, float] | Mapping[str, Any]]) -> list[str]:
+        """Count many rewards, pairs or mappings, in one transaction; return the status of each.
+
+        It is "recorded", "already recorded", "unknown decision", "conflict" or "expired".
+        """
+        return self._group.submit(RewardCall(rewards))
+
+    def run(self, calls: list[Call[Any]]) -> None:
+        """Run calls in one transaction, for servers with a queue of their own.
+
+        ``DecisionCall(requests)`` and ``RewardCall(rewards)`` check at once, ``run`` in another
+        thread sets the outcomes of many together, and ``call.result()`` returns or raises each.
+        """
+        try:
+            self._current.follow()
+            Batch(self._current, self._rng, self._writer, calls).run(self.store)
+        except Exception as error:
+            _fail(calls, error)
+        except BaseException:
+            _fail(calls, StoreUnavailableError("the service was interrupted; try again"))
+            raise
+
+    def user(self, user: str) -> dict[str, Any]:
+        """Return a user's plays and mean reward of every arm, also of earlier models if played.
+
+        Raises `UnknownUserError` if no decision was made for the user.
+        """
+        statistics = self._statistics(user)
+        return user_report(self._current.model, self._current.names, user, statistics)
+
+    def explain(self, user: str) -> dict[str, Any]:
+        """Return `user`, with the state posterior and what speaks for each arm, as plain data."""
+        statistics = self._statistics(user)
+        model = self._current.model
+        report = user_report(model, self._current.names, user, statistics)
+        return report | explanation(model, statistics)
+
+    def forget(self, user: str) -> int:
+        """Delete a user's statistics and decisions; return how many decisions."""
+        return forget(self.store, check_user(user))
+
+    def log(self, after: int = 0, page: int = PAGE) -> Iterator[LogRow]:
+        """Yield the decisions numbered above ``after``, in the order in which they were stored.
+
+        An export of any length blocks nobody. With several writers on PostgreSQL, a decision may
+        become visible after one with a higher number, so continue an export after a row that was
+        a minute old.
+        """
+        return log_rows(self.store, self._current.names, after, page)
+
+    def put_model(self, policy: Policy) -> str:
+        """Serve another policy from now on; return the name of its model.
+
+        Statistics belong to arms' names: arms may be added, removed and reordered. Other
+        processes follow within a second.
+        """
+        return self._current.put(policy)
+
+    def rollback(self) -> str:
+        """Serve the model before the newest, by withdrawing that; return its name.
+
+        Older models that cannot be read are passed over. Raises `NoEarlierModelError` if none is
+        left. Other processes follow within a second.
+        """
+        return self._current.rollback()
+
+    def reload(self) -> str:
+        """Serve the newest model of the store; return its name."""
+        return self._current.reload()
+
+    def expire(self) -> int:
+        """Give the default reward to decisions that waited too long; return how many.
+
+        Call it from time to time, in any number of processes. Also forgets the activity of
+        minutes more than 30 days ago.
+        """
+        now = microseconds()
+        drop_old_minutes(self.store, now)
+        if self.reward_wait is None:
+            return 0
+        late = now - int(self.reward_wait * 1e6)
+        given = 0
+        for ids in overdue(self.store, late):
+            call = RewardCall([(key.hex(), self.default_reward) for key in ids], default=True)
+            given += self._group.submit(call).count(RECORDED)
+        return given
+
+    def activity(self, minutes: int = 60, sample: int = 200) -> dict[str, Any]:
+        """Return what a dashboard shows of the last ``minutes``, as plain data.
+
+        How sure the states are is that of the users of the last ``sample`` decisions.
+        """
+        minutes = whole("minutes", minutes, most=KEPT_MINUTES)
+        sample = whole("sample", sample, most=10_000)
+        self._current.follow()
+        return activity_report(self.store, self._current.model, microseconds(), minutes, sample)
+
+    def ready(self) -> None:
+        """Return if the store answers, else raise `StoreUnavailableError`."""
+        newest_version(self.store)
+        self._current.follow()
+
+    def close(self) -> None:
+        """Close the store's connections."""
+        self.store.close()
+
+    def __enter__(self) -> "DecisionService":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"DecisionService({self.policy!r}, {self.store.url!r})"
+
+    def _statistics(self, user: str) -> dict[int, tuple[int, float]]:
+        found = user_statistics(self.store, check_user(user))
+        self._current.follow()
+        return found
+
+
+def _fail(calls: Iterable[Call[Any]], error: Exception) -> None:
+    for call in calls:
+        if not call.done:
+            mine = copy(error) if isinstance(error, LobError) else error  # each thread its own
+            mine.__cause__ = error.__cause__
+            call.fail(mine)

@@ -1,0 +1,68 @@
+"""The HTTP interface as an ASGI app; it only translates what `DecisionService` does."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+
+import lobandits
+from lobandits.service.decision_service import DecisionService
+from lobandits.service.http.call_queue import CallQueue
+from lobandits.service.http.metrics import Metrics
+from lobandits.service.http.middleware.body_limit import BodyLimit
+from lobandits.service.http.middleware.key_check import KeyCheck
+from lobandits.service.http.middleware.request_log import RequestLog
+from lobandits.service.http.openapi import DESCRIPTION, TAGS
+from lobandits.service.http.page import add_page
+from lobandits.service.http.refusals import HANDLERS
+from lobandits.service.http.routes import add_admin, add_decisions, add_health
+from lobandits.service.http.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+
+def create_app(service: DecisionService, settings: Settings | None = None) -> FastAPI:
+    """Return the app that serves ``service``, and closes it at the end; any ASGI server runs it."""
+    settings = settings or Settings()
+    metrics = Metrics()
+    queue = CallQueue(service.run)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        sweeping = asyncio.create_task(_expire(service))
+        yield
+        sweeping.cancel()
+        queue.close()
+        service.close()
+
+    app = FastAPI(
+        title="lobandits", version=lobandits.__version__, description=DESCRIPTION,
+        openapi_tags=[{"name": name, "description": whom} for name, whom in TAGS.items()],
+        docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=lifespan,
+        middleware=[
+            Middleware(RequestLog, metrics=metrics),
+            Middleware(KeyCheck, settings=settings),
+            Middleware(BodyLimit, most=settings.max_body),
+        ],
+        exception_handlers=HANDLERS,
+    )  # fmt: skip
+    add_decisions(app, queue, metrics)
+    add_admin(app, service)
+    add_health(app, service, metrics)
+    add_page(app)
+    return app
+
+
+async def _expire(service: DecisionService) -> None:
+    """Give the default reward to decisions that waited too long, again and again."""
+    pause = min(max((service.reward_wait or 60.0) / 4, 0.5), 60.0)
+    while True:
+        await asyncio.sleep(pause)
+        try:
+            await run_in_threadpool(service.expire)
+        except Exception:
+            logger.exception("could not expire decisions")

@@ -1,0 +1,170 @@
+"""The routes of the HTTP interface, by whom they are for."""
+
+from itertools import chain
+from typing import Annotated
+
+from fastapi import FastAPI, Path, Query, Response
+from fastapi.responses import StreamingResponse
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.convertors import PathConvertor, register_url_convertor
+
+from lobandits.service.calls import DecisionCall, RewardCall
+from lobandits.service.decision_service import DecisionService
+from lobandits.service.http.bodies import (
+    ActivityAnswer,
+    DecisionAnswer,
+    DecisionAnswers,
+    DecisionRequest,
+    DecisionRequests,
+    ErasedAnswer,
+    Health,
+    ModelAnswer,
+    ModelBody,
+    ModelName,
+    Readiness,
+    RewardAnswer,
+    RewardAnswers,
+    RewardReport,
+    RewardReports,
+    RewardResult,
+    UserAnswer,
+    UserName,
+)
+from lobandits.service.http.call_queue import CallQueue
+from lobandits.service.http.metrics import Metrics
+from lobandits.service.http.openapi import described
+from lobandits.service.policy_json import as_policy
+from lobandits.service.recording import counted
+from lobandits.service.reports.log import KINDS, Columns, Format, export
+from lobandits.service.store.history import KEPT_MINUTES
+
+
+def add_decisions(app: FastAPI, queue: CallQueue, metrics: Metrics) -> None:
+    """Add what programs call all the time; their calls go through ``queue``."""
+
+    async def decided(requests: list[DecisionRequest]) -> list[DecisionAnswer]:
+        made = await queue(DecisionCall([vars(request) for request in requests]))
+        for decision in made:
+            metrics.decisions.labels(decision.arm).inc()
+        return [DecisionAnswer.model_construct(**decision._asdict()) for decision in made]
+
+    async def recorded(reports: list[RewardReport]) -> list[str]:
+        statuses = await queue(RewardCall([(report.decision, report.reward) for report in reports]))
+        for status in statuses:
+            metrics.rewards.labels(status).inc()
+        return statuses
+
+    @app.post("/v1/decisions", **described("decide", 409, 422, 503))
+    async def decide(request: DecisionRequest) -> DecisionAnswer:
+        """Choose an arm for a user; a new user needs no announcement."""
+        return (await decided([request]))[0]
+
+    @app.post("/v1/decisions/batch", **described("decide", 409, 422, 503))
+    async def decide_many(batch: DecisionRequests) -> DecisionAnswers:
+        """Choose an arm for each of up to 1,000 users: all, or none if one request is wrong."""
+        return DecisionAnswers.model_construct(decisions=await decided(batch.requests))
+
+    @app.post("/v1/rewards", **described("decide", 404, 409, 422, 503))
+    async def record(report: RewardReport) -> RewardAnswer:
+        """Count what a decision earned; late and repeated reports are fine, each counts once."""
+        (status,) = await recorded([report])
+        return RewardAnswer.model_construct(status=counted(report.decision, status))
+
+    @app.post("/v1/rewards/batch", **described("decide", 422, 503))
+    async def record_many(batch: RewardReports) -> RewardAnswers:
+        """Count up to 1,000 rewards; each has a status of its own."""
+        results = [
+            RewardResult.model_construct(decision=report.decision, status=status)
+            for report, status in zip(batch.rewards, await recorded(batch.rewards), strict=True)
+        ]
+        return RewardAnswers.model_construct(results=results)
+
+
+class RestOfPath(PathConvertor):
+    """The rest of a path, with slashes and newlines: a user's name may hold any character."""
+
+    regex = "(?s:.*)"
+
+
+register_url_convertor("rest", RestOfPath())
+
+User = Annotated[UserName, Path(description="The user's name, percent-encoded.", examples=["u42"])]
+
+
+def add_admin(app: FastAPI, service: DecisionService) -> None:
+    """Add what people ask for; it runs in threads, so that decisions need not wait for it."""
+
+    @app.get("/v1/users/{user:rest}", **described("admin", 404, 422, 503))
+    def explain(user: User) -> UserAnswer:
+        """Say what is known of a user: plays, means, state posterior, and why which arm."""
+        return UserAnswer.model_validate(service.explain(user))
+
+    @app.delete("/v1/users/{user:rest}", **described("admin", 422, 503))
+    def forget(user: User) -> ErasedAnswer:
+        """Erase a user: statistics and decisions. Doing it twice is fine."""
+        return ErasedAnswer(decisions=service.forget(user))
+
+    kinds = described("admin", 422, 503, content=KINDS.values())
+
+    @app.get("/v1/log", response_class=StreamingResponse, **kinds)
+    def log(
+        form: Annotated[
+            Format, Query(alias="format", description="One JSON object a line, or Parquet.")
+        ] = "ndjson",
+        columns: Annotated[
+            Columns,
+            Query(description="obp: action, arm, reward, pscore of rewarded decisions."),
+        ] = "log",
+        after: Annotated[
+            int, Query(ge=0, le=2**63 - 1, description="Only decisions numbered above this.")
+        ] = 0,
+    ) -> StreamingResponse:
+        """Export all decisions, in the order in which they were stored."""
+        parts = export(service.log(after), form, columns)
+        first = next(parts, b"")  # so that a store that is away is noticed before the answer
+        return StreamingResponse(chain([first], parts), media_type=KINDS[form])
+
+    @app.get("/v1/activity", **described("admin", 422, 503))
+    def activity(
+        minutes: Annotated[int, Query(ge=1, le=KEPT_MINUTES)] = 60,
+    ) -> ActivityAnswer:
+        """Say what happened in the last minutes, by minute and arm."""
+        return ActivityAnswer.model_validate(service.activity(minutes))
+
+    @app.get("/v1/model", **described("admin", 503))
+    def model() -> ModelAnswer:
+        """Show the model that decides now."""
+        service.ready()
+        return ModelAnswer.of(service.model, service.policy)
+
+    @app.put("/v1/model", **described("admin", 422, 503))
+    def put_model(body: ModelBody) -> ModelName:
+        """Serve another policy from now on; other processes follow within a second."""
+        return ModelName(model=service.put_model(as_policy(body.policy)))
+
+    @app.post("/v1/model/rollback", **described("admin", 409, 503))
+    def rollback() -> ModelName:
+        """Serve the model before the newest; other processes follow within a second."""
+        return ModelName(model=service.rollback())
+
+
+def add_health(app: FastAPI, service: DecisionService, metrics: Metrics) -> None:
+    """Add what those who watch over processes ask for."""
+
+    @app.get("/healthz", **described("health"))
+    async def healthz() -> Health:
+        """Say that the process lives."""
+        return Health(status="ok")
+
+    @app.get("/readyz", **described("health", 503))
+    def readyz() -> Readiness:
+        """Say whether decisions can be made: a model is loaded and the store answers."""
+        service.ready()
+        return Readiness(status="ready", model=service.model)
+
+    kind = described("health", content=[CONTENT_TYPE_LATEST])
+
+    @app.get("/metrics", response_class=Response, **kind)
+    def numbers() -> Response:
+        """Count requests, decisions and rewards, for Prometheus."""
+        return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,70 @@
+"""What ``lob serve`` runs: an app in one process or several, until SIGTERM or SIGINT."""
+
+import logging
+import os
+import tempfile
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from starlette.types import ASGIApp
+
+from lobandits.policies import Policy
+from lobandits.service.decision_service import DecisionService
+from lobandits.service.http.app import create_app
+from lobandits.service.http.json_log import start_logging
+from lobandits.service.http.metrics import FOLDER
+from lobandits.service.http.server import Server, announce, listen
+from lobandits.service.http.settings import Settings
+from lobandits.service.http.workers import Workers
+from lobandits.service.policy_json import encoded
+from lobandits.service.store import open_store
+from lobandits.service.store.models import has_model
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class ServerPlan:
+    """A server yet to be started, as a value that can be sent to other processes."""
+
+    store: str
+    reward_wait: float | None = None
+    default_reward: float = 0.0
+    settings: Settings = field(default_factory=Settings)
+    log_level: str = "info"
+
+    def run(self, policy: Policy | None, host: str, port: int, workers: int) -> None:
+        """Serve until a signal."""
+        self.settings.check_host(host)
+        with listen(host, port) as listener:
+            start_logging(self.log_level)
+            self.put(policy)
+            if workers == 1:
+                Server(self.app(), lambda: announce(listener, 1)).run([listener])
+                return
+            with tempfile.TemporaryDirectory(prefix="lob-metrics-") as folder:
+                os.environ[FOLDER] = folder
+                try:
+                    Workers(self.app, listener, workers).run()
+                finally:
+                    del os.environ[FOLDER]
+
+    def put(self, policy: Policy | None) -> None:
+        """Put a policy that the store never had: a restart does not undo ``lob model put``."""
+        content = "" if policy is None else encoded(policy)[1]
+        with closing(open_store(self.store)) as store:
+            known = has_model(store, content)
+        with self.service(None if known else policy) as service:
+            if not service.model.endswith(content[:8]):
+                fields = {"model": service.model}
+                logger.warning("a newer model was put after these orders", extra={"fields": fields})
+
+    def app(self) -> ASGIApp:
+        """Return the app, for a process of its own."""
+        start_logging(self.log_level)
+        return create_app(self.service(), self.settings)
+
+    def service(self, policy: Policy | None = None) -> DecisionService:
+        """Return the service, by default of the store's newest model."""
+        wait, default = self.reward_wait, self.default_reward
+        return DecisionService(policy, self.store, reward_wait=wait, default_reward=default)

@@ -1,0 +1,99 @@
+"""Several processes that serve on one socket."""
+
+import logging
+import multiprocessing
+import socket
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from types import FrameType
+
+from starlette.types import ASGIApp
+
+from lobandits.errors import LobError
+from lobandits.service.http.server import GRACE, Server, announce, handling
+
+SPAWN = multiprocessing.get_context("spawn")  # a fork would copy locks and connections
+
+logger = logging.getLogger(__name__)
+
+
+class Workers:
+    """Serves what ``make`` returns in ``n`` processes on one socket; one that dies is replaced.
+
+    One pipe tells of processes that have started, and of the signal to end.
+    """
+
+    def __init__(self, make: Callable[[], ASGIApp], listener: socket.socket, n: int) -> None:
+        self.make = make
+        self.listener = listener
+        self.n = n
+        self.processes: list[BaseProcess] = []
+        self.hear, self.call = SPAWN.Pipe(duplex=False)
+        self.started = 0
+        self.ending = False
+
+    def run(self) -> None:
+        """Serve until a signal."""
+        with handling(self._end):
+            try:
+                self.processes = [self._start() for _ in range(self.n)]
+                while not self.ending:
+                    self._look()
+            finally:
+                self._stop()
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        if not self.ending:
+            self.ending = True
+            self.call.send("end")
+
+    def _start(self) -> BaseProcess:
+        process = SPAWN.Process(target=_work, args=(self.make, self.listener, self.call))
+        process.start()
+        return process
+
+    def _look(self) -> None:
+        """Wait until something happens: a process starts or dies, or a signal comes."""
+        ends = [process.sentinel for process in self.processes]
+        if self.hear in wait([self.hear, *ends]) and self.hear.recv() == "started":
+            self.started += 1
+            if self.started == self.n:
+                announce(self.listener, self.n)
+        if not self.ending and any(process.exitcode is not None for process in self.processes):
+            self._replace()
+
+    def _replace(self) -> None:
+        if self.started < self.n:
+            raise LobError("a worker ended before it served; the lines above say why")
+        time.sleep(1.0)
+        for i, process in enumerate(self.processes):
+            if process.exitcode is not None and not self.ending:
+                fields = {"exit": process.exitcode}
+                logger.warning("worker died and is replaced", extra={"fields": fields})
+                self.processes[i] = self._start()
+
+    def _stop(self) -> None:
+        for process in self.processes:
+            process.terminate()
+        last = time.monotonic() + GRACE + 5
+        for process in self.processes:
+            process.join(max(0.0, last - time.monotonic()))
+            process.kill()  # nothing happens to one that has ended
+            process.join()
+
+
+def _work(make: Callable[[], ASGIApp], listener: socket.socket, parent: Connection) -> None:
+    """Serve as one of several processes, until a signal or the death of the parent."""
+    server = Server(make(), lambda: parent.send("started"))
+
+    def watch() -> None:
+        process = multiprocessing.parent_process()
+        assert process is not None
+        process.join()
+        server.should_exit = True
+
+    threading.Thread(target=watch, daemon=True).start()
+    server.run([listener])

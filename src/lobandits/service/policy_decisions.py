@@ -1,0 +1,27 @@
+"""How a policy decides for users of whom counts and sums are known."""
+
+import numpy as np
+
+from lobandits._checks import BoolArray, FloatArray, IntArray
+from lobandits.policies import Policy, State
+from lobandits.policies.choices import draw_arms
+
+
+def drawn(
+    policy: Policy, state: State, allowed: BoolArray, rng: np.random.Generator
+) -> tuple[IntArray, FloatArray]:
+    """Return an arm for each user, and its probability.
+
+    An arm is drawn by the very odds that its probability comes from: so that is exact, and never 0.
+    """
+    odds = policy.odds(state, allowed)
+    arms = draw_arms(odds, rng.random(state.n_users))
+    return arms, odds[np.arange(state.n_users), arms] / odds.sum(axis=1)
+
+
+def state_of(policy: Policy, counts: IntArray, sums: FloatArray) -> State:
+    """Return the state of users with these rewards, (n_users, n_arms) each."""
+    state: State = policy.new_state(len(counts))
+    state.counts[...] = counts
+    state.sums[...] = sums
+    return state

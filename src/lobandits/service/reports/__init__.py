@@ -1,0 +1,1 @@
+"""What people ask of a service: a user, how it goes overall, the model, and the log."""

@@ -1,0 +1,102 @@
+"""The log of decisions, and its export as one file: JSON lines or Parquet."""
+
+import io
+import json
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from itertools import islice
+from typing import Any, Literal, NamedTuple
+
+from lobandits.service.clock import as_date
+from lobandits.service.store import Store
+from lobandits.service.store.history import logged_decisions
+from lobandits.service.store.models import StoredNames
+
+Format = Literal["ndjson", "parquet"]
+Columns = Literal["log", "obp"]
+KINDS = {"ndjson": "application/x-ndjson", "parquet": "application/vnd.apache.parquet"}
+PAGE = 10_000  # rows that are read at once
+CHUNK = 5_000  # rows that are written at once
+
+Row = dict[str, Any]
+
+
+class LogRow(NamedTuple):
+    """A decision and what became of it; times are UTC.
+
+    ``action`` and ``pscore`` are the arm as a number from 0 and the probability, as `Open Bandit
+    Pipeline <https://github.com/st-tech/zr-obp>`_ names them.
+    """
+
+    number: int  # counts the decisions of a store; to continue an export, start after the last one
+    id: str
+    user: str
+    arm: str
+    probability: float
+    model: str
+    time: datetime
+    reward: float | None  # None if there is none yet
+    reward_time: datetime | None  # None also if it is the default reward
+    action: int
+    pscore: float
+
+
+def log_rows(
+    store: Store, names: StoredNames, after: int = 0, page: int = PAGE
+) -> Iterator[LogRow]:
+    """Yield the decisions numbered above ``after``, read a page at a time."""
+    while rows := logged_decisions(store, after, page):
+        for row in rows:
+            model, chance = names.model(row.model), row.probability
+            rewarded = None if row.rewarded is None else as_date(row.rewarded)
+            yield LogRow(
+                row.number, row.id.hex(), row.user_name, row.arm, chance, model,
+                as_date(row.time), row.reward, rewarded, row.arm_id - 1, chance,
+            )  # fmt: skip
+        after = rows[-1].number
+
+
+NAMES: dict[str, tuple[str, ...]] = {
+    "log": LogRow._fields,
+    "obp": ("action", "arm", "reward", "pscore"),
+}
+
+
+def export(rows: Iterable[LogRow], form: Format, columns: Columns = "log") -> Iterator[bytes]:
+    """Yield the log in pieces that together are one file; "obp" is of rewarded decisions only."""
+    names = NAMES[columns]
+    chosen = (
+        {name: getattr(row, name) for name in names}
+        for row in rows
+        if columns == "log" or row.reward is not None
+    )
+    return _ndjson(chosen) if form == "ndjson" else _parquet(chosen, names)
+
+
+def _ndjson(rows: Iterator[Row]) -> Iterator[bytes]:
+    while chunk := list(islice(rows, CHUNK)):
+        lines = (json.dumps(row, default=datetime.isoformat) for row in chunk)
+        yield "".join(f"{line}\n" for line in lines).encode()
+
+
+def _parquet(rows: Iterator[Row], names: tuple[str, ...]) -> Iterator[bytes]:
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
+
+    time = pa.timestamp("us", "UTC")
+    known = {"number": pa.int64(), "action": pa.int64(), "time": time, "reward_time": time}
+    known |= dict.fromkeys(("probability", "reward", "pscore"), pa.float64())
+    schema = pa.schema([(name, known.get(name, pa.string())) for name in names])
+    sink = io.BytesIO()
+    with ParquetWriter(sink, schema) as writer:
+        while chunk := list(islice(rows, CHUNK)):
+            writer.write_table(pa.Table.from_pylist(chunk, schema=schema))
+            yield _taken(sink)
+    yield _taken(sink)
+
+
+def _taken(sink: io.BytesIO) -> bytes:
+    written = sink.getvalue()
+    sink.seek(0)
+    sink.truncate()
+    return written

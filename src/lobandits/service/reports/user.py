@@ -1,0 +1,59 @@
+"""What is known of a user, and what speaks for each arm."""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from lobandits.service.model import Model
+from lobandits.service.policy_decisions import state_of
+from lobandits.service.store.models import StoredNames
+
+Statistics = Mapping[int, tuple[int, float]]  # plays and total of each arm, by its number
+Row = dict[str, Any]
+
+
+def user_report(model: Model, names: StoredNames, user: str, statistics: Statistics) -> Row:
+    """Return plays and means of the model's arms, and of others that were played."""
+    numbers = dict.fromkeys([*model.ids, *statistics])
+    cells = {names.arm(number): statistics.get(number, (0, 0.0)) for number in numbers}
+    return {
+        "user": user,
+        "plays": sum(plays for plays, _ in cells.values()),
+        "arms": {
+            arm: {"plays": plays, "mean": total / plays if plays else None}
+            for arm, (plays, total) in cells.items()
+        },
+    }
+
+
+def explanation(model: Model, statistics: Statistics) -> Row:
+    """Return what `Policy.explain` says, with the state posterior; None is no finite number."""
+    policy = model.policy
+    cells = [statistics.get(number, (0, 0.0)) for number in model.ids]
+    plays, totals = zip(*cells, strict=True)
+    state = state_of(policy, np.array([plays]), np.array([totals]))
+    told = policy.explain(state)
+    posterior = policy.state_posterior(state)
+    states = told.states
+    if posterior is not None:
+        states = states or [{"state": s} for s in range(posterior.shape[1])]
+        for row, chance in zip(states, posterior[0].tolist(), strict=True):
+            row["posterior"] = chance
+    return {
+        "model": model.name,
+        "policy": repr(policy),
+        "why": _plain(told.arms),
+        "states": _plain(states),
+        "notes": list(told.notes),
+    }
+
+
+def _plain(rows: Iterable[Mapping[str, Any]]) -> list[Row]:
+    return [{key: _finite(value) for key, value in row.items()} for row in rows]
+
+
+def _finite(value: Any) -> Any:
+    """Return None for what JSON cannot hold, else the value."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

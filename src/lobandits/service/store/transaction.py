@@ -1,0 +1,116 @@
+"""The one writing transaction: eight statements, and two ways to run them.
+
+They are the hot path, so they go to the driver as text, with parameters only. Each database has
+its own words for ``{keys}`` (one of many values) and ``{rows}`` (many rows).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from sqlalchemy import Connection
+
+from lobandits._checks import FloatArray, IntArray
+
+WRITE = "lobandits_write"  # execution option of connections that will write
+
+
+class StoredDecision(NamedTuple):
+    """A row of the table of decisions."""
+
+    id: bytes
+    number: int
+    user_id: int
+    arm_id: int
+    probability: float
+    model: int
+    reward: float | None
+    rewarded: int | None
+
+
+class StoredStatistics(NamedTuple):
+    """Rows of the table of statistics, as columns."""
+
+    users: IntArray
+    arms: IntArray
+    plays: IntArray
+    totals: FloatArray
+
+
+class Transaction(ABC):
+    """A writing transaction on ``connection``; each method is a statement or two."""
+
+    set_rewards_text: ClassVar[str]
+
+    def __init__(self, connection: Connection) -> None:
+        self.cursor: Any = connection.connection.cursor()
+
+    @abstractmethod
+    def fetch(self, query: str, kind: str, values: Sequence[Any], lock: str = "") -> list[Any]:
+        """Return the rows whose key, of PostgreSQL's type ``kind``, is one of ``values``."""
+
+    @abstractmethod
+    def change(self, statement: str, kinds: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Execute the statement for all rows, whose columns have PostgreSQL's types ``kinds``."""
+
+    def find_users(self, names: Sequence[str]) -> dict[str, int]:
+        """Return the numbers of the users that exist; they stay until the end."""
+        query = "SELECT name, id FROM users WHERE name {keys}"
+        return dict(self.fetch(query, "text", names, "FOR KEY SHARE"))
+
+    def add_users(self, names: Iterable[str]) -> dict[str, int]:
+        """Return the numbers of users, after adding those that do not exist."""
+        statement = "INSERT INTO users (name) {rows} ON CONFLICT DO NOTHING"
+        ordered = sorted(names)  # in one order everywhere, so that no two wait for each other
+        found: dict[str, int] = {}
+        while len(found) < len(ordered):  # again if one was forgotten in between
+            self.change(statement, "text", [(name,) for name in ordered])
+            found = self.find_users(ordered)
+        return found
+
+    def read_statistics(self, user_ids: Sequence[int]) -> StoredStatistics:
+        """Return the statistics of users."""
+        query = "SELECT user_id, arm_id, plays, total FROM statistics WHERE user_id {keys}"
+        rows = self.fetch(query, "bigint", user_ids)
+        columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
+        users, arms, plays = (np.array(column, np.int64) for column in columns[:3])
+        return StoredStatistics(users, arms, plays, np.array(columns[3], np.float64))
+
+    def add_statistics(self, rows: Iterable[tuple[int, int, int, float]]) -> None:
+        """Add (user, arm, plays, total) to what is there; every user and arm comes once."""
+        statement = (
+            "INSERT INTO statistics (user_id, arm_id, plays, total) {rows} "
+            "ON CONFLICT (user_id, arm_id) DO UPDATE SET "
+            "plays = statistics.plays + excluded.plays, total = statistics.total + excluded.total"
+        )
+        self.change(statement, "bigint bigint bigint float8", sorted(rows))
+
+    def find_decisions(
+        self, ids: Sequence[bytes], lock: bool = False
+    ) -> dict[bytes, StoredDecision]:
+        """Return the decisions that exist; with ``lock``, others wait to change them."""
+        columns = ", ".join(StoredDecision._fields)
+        query = f"SELECT {columns} FROM decisions WHERE id {{keys}}"
+        rows = self.fetch(query, "bytea", ids, "ORDER BY id FOR UPDATE" if lock else "")
+        return {row[0]: StoredDecision._make(row) for row in rows}
+
+    def add_decisions(self, rows: Sequence[tuple[bytes, int, int, float, int, int]]) -> None:
+        """Write (id, user, arm, probability, model, time)."""
+        columns = "id, user_id, arm_id, probability, model, time"
+        statement = f"INSERT INTO decisions ({columns}) {{rows}}"
+        self.change(statement, "bytea bigint bigint float8 bigint bigint", rows)
+
+    def set_rewards(self, rows: Sequence[tuple[float, int | None, int]]) -> None:
+        """Write (reward, when it was reported, number of the decision)."""
+        self.change(self.set_rewards_text, "float8 bigint bigint", rows)
+
+    def add_activity(self, rows: Iterable[tuple[int, int, int, int, int, float]]) -> None:
+        """Add (minute, arm, writer, decisions, rewards, total) to what is there."""
+        statement = (
+            "INSERT INTO activity (minute, arm_id, writer, decisions, rewards, total) {rows} "
+            "ON CONFLICT (minute, arm_id, writer) DO UPDATE SET "
+            "decisions = activity.decisions + excluded.decisions, "
+            "rewards = activity.rewards + excluded.rewards, total = activity.total + excluded.total"
+        )
+        self.change(statement, "bigint bigint bigint bigint bigint float8", sorted(rows))

@@ -1,0 +1,55 @@
+"""What a store knows of a user, and how it forgets it."""
+
+from sqlalchemy import Connection, text
+
+from lobandits.service.errors import UnknownUserError
+from lobandits.service.store.store import Store
+
+
+def user_statistics(store: Store, user: str) -> dict[int, tuple[int, float]]:
+    """Return (plays, total) of a user by the arm's number."""
+    rows = store.rows(
+        "SELECT arm_id, plays, total FROM users LEFT JOIN statistics ON user_id = id "
+        "WHERE name = :name",
+        name=user,
+    )
+    if not rows:
+        raise UnknownUserError(f"no decision was made for the user {user!r:.80}")
+    return {arm: (plays, total) for arm, plays, total in rows if arm is not None}
+
+
+def forget(store: Store, user: str) -> int:
+    """Delete a user with all decisions and statistics; return how many decisions.
+
+    SQLite has no index of users' decisions, so that decisions are quick. It is scanned before
+    the lock of the one writer is taken; then only what came since must be.
+    """
+    name = {"name": user}
+    who = "SELECT id FROM users WHERE name = :name"
+    lock = text(who if store.is_sqlite else f"{who} FOR UPDATE")
+    old: list[dict[str, int]] = []
+    last = 0
+    with store.read() as connection:
+        number = connection.scalar(text(who), name)
+        if number is None:
+            return 0
+        if store.is_sqlite:
+            last = connection.scalar(text("SELECT max(number) FROM decisions")) or 0
+            query = text("SELECT number FROM decisions WHERE user_id = :user")
+            old = [{"number": n} for n in connection.scalars(query, {"user": number})]
+
+    def work(connection: Connection) -> int:
+        if connection.scalar(lock, name) != number:
+            return 0  # another call has forgotten the user meanwhile
+        # Decisions first: a reward under way has locked its decision, so statistics that it
+        # adds are there before they are deleted.
+        values = {"user": number, "last": last}
+        new = "DELETE FROM decisions WHERE user_id = :user AND number > :last"
+        gone = connection.execute(text(new), values).rowcount
+        if old:
+            connection.execute(text("DELETE FROM decisions WHERE number = :number"), old)
+        connection.execute(text("DELETE FROM statistics WHERE user_id = :user"), values)
+        connection.execute(text("DELETE FROM users WHERE id = :user"), values)
+        return gone + len(old)
+
+    return store.write(work)
