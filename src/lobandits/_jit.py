@@ -32,6 +32,11 @@ def lean(function: Callable[P, R]) -> Callable[P, R]:
     return _compiled(function, _nrt=False)
 
 
+def part(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile like :func:`lean`, into every caller: handing over many arrays takes time."""
+    return _compiled(function, _nrt=False, forceinline=True)
+
+
 def _compiled(function: Callable[P, R], **options: bool) -> Callable[P, R]:
     folder = config.CACHE_DIR
     config.CACHE_DIR = str(Path(folder) / _CACHE if folder else PACKAGE / "__pycache__" / _CACHE)

@@ -300,9 +300,9 @@ def put_in_order(
         weight[a] = 1.0 / inference.variance[a]
     if everything or found.rivals[i] == 1:
         above_all = top if everything else -1
-        fit_one(mean, weight, t, row, state, above_all, out, r.scratch, r.flow)
+        fit_one(mean, weight, t, row, state, above_all, out, r.scratch)
     else:
-        split_dag(mean, weight, r.above, -1, out, r.scratch, r.flow)
+        split_dag(mean, weight, r.above, -1, out, r.scratch)
 
 
 @lean

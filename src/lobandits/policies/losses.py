@@ -34,7 +34,7 @@ from lobandits.policies.state import State, array, empty_state
 from lobandits.projection import projection_losses
 from lobandits.projection.kernels import fit_one
 from lobandits.projection.mincut import split_dag
-from lobandits.projection.pooling import Scratch, make_scratch
+from lobandits.projection.scratch import Scratch, make_scratch
 
 SLACK = 1e-9  # a bound may be wrong by rounding, relative to the losses and to sigma^2
 CACHE_LIMIT = 2**26  # numbers kept as bounds (512 MB); above that every state is projected
@@ -80,7 +80,6 @@ class Memory(NamedTuple):
     tops: BoolArray  # (k,)
     above: BoolArray  # (k, k)
     scratch: Scratch
-    flow: FloatArray
 
 
 class Losses(NamedTuple):
@@ -148,7 +147,6 @@ def open_losses(
     kept = state.lower.shape[1] >= n_items
     s = state if kept else new_state(LossState, 1, k, items)
     bounds = Bounds(s.lower, s.upper, s.carried, s.point, s.seen_counts, s.seen_sums)
-    scratch, flow = make_scratch(k)
     memory = Memory(
         mean=np.empty(k),
         weight=np.empty(k),
@@ -158,8 +156,7 @@ def open_losses(
         most=np.empty(k),
         tops=np.empty(k, np.bool_),
         above=np.empty((k, k), np.bool_),
-        scratch=scratch,
-        flow=flow,
+        scratch=make_scratch(k),
     )
     return Losses(orders.tables, items, bounds, kept, state.known, keys, memory)
 
@@ -498,7 +495,7 @@ def project_item(i: int, row: int, slot: int, losses: Losses) -> float:
     state = items.state[row, i]
     if not r.projected[i]:
         top = items.arm[row, i]
-        loss = fit_one(r.mean, r.weight, t, row, state, top, r.fit, r.scratch, r.flow)
+        loss = fit_one(r.mean, r.weight, t, row, state, top, r.fit, r.scratch)
         b.lower[slot, i] = b.upper[slot, i] = loss
         for a in range(r.fit.shape[0]):
             b.carried[slot, a, i] = b.point[slot, a, i] = r.fit[a]
@@ -511,7 +508,7 @@ def project_among(row: int, state: int, top: int, allowed: BoolArray, losses: Lo
     """Project on a state's order with ``top`` above all allowed arms; return the loss. O(k^3)."""
     r = losses.memory
     add_top(losses.tables, row, state, top, allowed, r.above)
-    return split_dag(r.mean, r.weight, r.above, -1, r.fit, r.scratch, r.flow)
+    return split_dag(r.mean, r.weight, r.above, -1, r.fit, r.scratch)
 
 
 @lean

@@ -10,108 +10,18 @@ where arms of weight zero cost nothing and bind the others only through the orde
 import numpy as np
 
 from lobandits._checks import FloatArray, IntArray
-from lobandits._jit import lean
+from lobandits._jit import lean, part
 from lobandits.orders import CHAINS, DAG, TOTAL, OrderTables
+from lobandits.projection.chains import fill_chains, pool_chains
+from lobandits.projection.forest import fill_forest, pool_forest
 from lobandits.projection.mincut import split_dag
-from lobandits.projection.pooling import (
-    Scratch,
-    absorb_below,
-    fill_chains,
-    fill_forest,
-    pool_chains,
-    pool_forest,
-    raise_top,
-    rank_blocks,
-)
+from lobandits.projection.roots import raise_top, rank_blocks, total_loss
+from lobandits.projection.scratch import Scratch
+from lobandits.projection.total import fill_chain, pool_chain
+from lobandits.projection.unplayed import place_unplayed
 
 
-@lean
-def pool_chain(
-    values: FloatArray, weights: FloatArray, sequence: IntArray, s: Scratch
-) -> tuple[int, float]:
-    """Pool adjacent violators from the lowest arm up; return the number of blocks and the loss.
-
-    Invariant: blocks rise in value, on the stack and to the one in hand. That one is not stored,
-    and means are compared without a division: both would hold up the next comparison, which the
-    processor can seldom foresee. O(k).
-    """
-    n = 0
-    loss = total = weight = 0.0
-    start = 0
-    for j in range(sequence.shape[0] - 1, -1, -1):
-        arm = sequence[j]
-        w = weights[arm]
-        if w == 0.0:
-            continue
-        sum_ = w * values[arm]
-        excess = total * w - sum_ * weight
-        if excess > 0.0:
-            both = weight + w
-            loss += excess * excess / (weight * w * both)
-            n, total, weight, loss = absorb_below(total + sum_, both, loss, 0, n, s)
-        else:
-            if weight > 0.0:
-                push(n, total, weight, start, s)
-                n += 1
-            total = sum_
-            weight = w
-        start = j
-    if weight > 0.0:
-        push(n, total, weight, start, s)
-        n += 1
-    return n, loss
-
-
-@lean
-def push(n: int, total: float, weight: float, start: int, s: Scratch) -> None:
-    """Put a block on the stack; its uppermost arm stands at ``start``."""
-    s[n].total = total
-    s[n].weight = weight
-    s[n].position = start
-
-
-@lean
-def fill_chain(
-    values: FloatArray, weights: FloatArray, sequence: IntArray, n: int, fit: FloatArray, s: Scratch
-) -> None:
-    """Write the means of the blocks; an arm alone keeps its own bits.
-
-    Blocks rise in value also after rounding. Invariant of the last loop: b is the block at j.
-    """
-    highest = -np.inf
-    for b in range(n):
-        head = sequence[s[b].position]
-        mean = s[b].total / s[b].weight
-        highest = max(highest, values[head] if s[b].weight == weights[head] else mean)
-        s[b].value = highest
-    if n > 0:
-        b = n - 1
-        for j in range(sequence.shape[0]):
-            b -= (b > 0) & (s[max(b - 1, 0)].position == j)
-            fit[sequence[j]] = s[b].value
-
-
-@lean
-def ordinary(values: FloatArray, weights: FloatArray, largest: float) -> bool:
-    """Tell whether all values are finite, all weights zero or positive, and none too large."""
-    fine = True
-    for i in range(values.shape[0]):
-        w = weights[i]
-        fine &= (abs(values[i]) <= largest) & (w <= largest) & ((w >= 1.0 / largest) | (w == 0.0))
-    return fine
-
-
-@lean
-def pool(
-    values: FloatArray, weights: FloatArray, t: OrderTables, u: int, state: int, s: Scratch
-) -> tuple[int, int]:
-    """Pool chains or a forest; return how many blocks and how many trees."""
-    if t.kind[u, state] == CHAINS:
-        return pool_chains(values, weights, t.sequence[u, state], t.linked[u, state], s)
-    return pool_forest(values, weights, t.sequence[u, state], t.parent[u, state], s)
-
-
-@lean
+@part
 def fit_one(
     values: FloatArray,
     weights: FloatArray,
@@ -121,40 +31,24 @@ def fit_one(
     top: int,
     fit: FloatArray,
     s: Scratch,
-    flow: FloatArray,
 ) -> float:
     """Project on one state's cone (and ``top`` above all, unless -1); return the loss.
 
-    In ``fit`` only arms with weight matter.
+    In ``fit`` only arms with weight matter. O(k) for a total order and chains, O(k^2) for a
+    forest.
     """
-    if t.kind[u, state] == DAG:
-        return split_dag(values, weights, t.above[u, state], top, fit, s, flow)
     if t.kind[u, state] == TOTAL:
-        n, loss = pool_chain(values, weights, t.sequence[u, state], s)
-        fill_chain(values, weights, t.sequence[u, state], n, fit, s)
+        sequence = t.sequence[u, state]
+        n, loss = pool_chain(values, weights, sequence, s.blocks, s.heads)
+        fill_chain(values, weights, sequence, n, fit, s.blocks, s.heads)
         return loss
-    n, trees = pool(values, weights, t, u, state, s)
-    cap = np.inf
-    loss = 0.0
-    raised = -1
-    if top >= 0 and trees > 1 and weights[top] > 0.0:
-        rank_blocks(n, s)
-        cap, loss = raise_top(n, trees, top, values[top], weights[top], s)
-        raised = top
-    else:
-        for i in range(trees):
-            loss += s[i].loss
-    if t.kind[u, state] == CHAINS:
-        fill_chains(t.sequence[u, state], n, raised, cap, fit, s)
-    else:
-        fill_forest(weights, t.sequence[u, state], t.parent[u, state], n, raised, cap, fit, s)
-    if raised >= 0:
-        fit[raised] = cap
-    return loss
+    if t.kind[u, state] == DAG:
+        return split_dag(values, weights, t.above[u, state], top, fit, s)
+    return fit_trees(values, weights, t, u, state, top, fit, s)
 
 
 @lean
-def place_unplayed(
+def fit_trees(
     values: FloatArray,
     weights: FloatArray,
     t: OrderTables,
@@ -163,42 +57,37 @@ def place_unplayed(
     top: int,
     fit: FloatArray,
     s: Scratch,
-) -> None:
-    """Give each arm of weight zero the value nearest its own that keeps the order.
+) -> float:
+    """Do as `fit_one`, on chains or a forest: pool each tree, then raise ``top`` above all."""
+    n, trees = pool_trees(values, weights, t, u, state, s)
+    cap = np.inf
+    raised = -1
+    if top >= 0 and trees > 1 and weights[top] > 0.0:
+        rank_blocks(n, s.blocks, s.ranked)
+        cap, loss = raise_top(n, trees, top, values[top], weights[top], s.blocks, s.ranked, s.trees)
+        raised = top
+    else:
+        loss = total_loss(trees, s.trees)
+    sequence, parent = t.sequence[u, state], t.parent[u, state]
+    if t.kind[u, state] == CHAINS:
+        fill_chains(sequence, n, raised, cap, fit, s.blocks)
+    else:
+        fill_forest(weights, sequence, parent, n, raised, cap, fit, s.blocks, s.arms)
+    if raised >= 0:
+        fit[raised] = cap
+    return loss
 
-    First comes the highest weighted fit below each arm; then, from the top down, each gets at
-    least that and at most the lowest fit above. Rounding of weighted arms is cut too.
-    """
-    k = values.shape[0]
-    dag = t.kind[u, state] == DAG
-    highest = -np.inf
-    for arm in range(k):
-        s[arm].low = fit[arm] if weights[arm] > 0.0 else -np.inf
-        highest = max(highest, s[arm].low)
-    for j in range(k - 1, -1, -1):
-        arm = t.sequence[u, state, j]
-        if dag:
-            for b in range(k):
-                if t.above[u, state, arm, b]:
-                    s[arm].low = max(s[arm].low, s[b].low)
-        elif t.parent[u, state, arm] >= 0:
-            p = t.parent[u, state, arm]
-            s[p].low = max(s[p].low, s[arm].low)
-    if top >= 0 and weights[top] == 0.0:
-        fit[top] = max(values[top], highest)
-    for j in range(k):
-        arm = t.sequence[u, state, j]
-        high = np.inf if top < 0 or arm == top else fit[top]
-        if dag:
-            for a in range(k):
-                if t.above[u, state, a, arm]:
-                    high = min(high, fit[a])
-        elif t.parent[u, state, arm] >= 0:
-            high = min(high, fit[t.parent[u, state, arm]])
-        if weights[arm] > 0.0:
-            fit[arm] = min(fit[arm], high)
-        elif arm != top:
-            fit[arm] = min(max(values[arm], s[arm].low), high)
+
+@part
+def pool_trees(
+    values: FloatArray, weights: FloatArray, t: OrderTables, u: int, state: int, s: Scratch
+) -> tuple[int, int]:
+    """Pool chains or a forest; return how many blocks and how many trees."""
+    if t.kind[u, state] == CHAINS:
+        linked = t.linked[u, state]
+        return pool_chains(values, weights, t.sequence[u, state], linked, s.blocks, s.trees)
+    parent = t.parent[u, state]
+    return pool_forest(values, weights, t.sequence[u, state], parent, s.blocks, s.trees, s.arms)
 
 
 @lean
@@ -211,17 +100,16 @@ def project_rows(
     fits: FloatArray,
     losses: FloatArray,
     s: Scratch,
-    flow: FloatArray,
 ) -> None:
     """Project row i on the cone of ``states[i]`` with ``tops[i]`` above all others."""
     for i in range(values.shape[0]):
         y, w, fit = values[i], weights[i], fits[i]
-        losses[i] = fit_one(y, w, t, 0, states[i], tops[i], fit, s, flow)
+        losses[i] = fit_one(y, w, t, 0, states[i], tops[i], fit, s)
         incomplete = t.kind[0, states[i]] != TOTAL
         for arm in range(w.shape[0]):
             incomplete |= w[arm] == 0.0
         if incomplete:
-            place_unplayed(y, w, t, 0, states[i], tops[i], fit, s)
+            place_unplayed(y, w, t, 0, states[i], tops[i], fit, s.arms)
 
 
 @lean
@@ -232,28 +120,43 @@ def losses_rows(
     out: FloatArray,
     fit: FloatArray,
     s: Scratch,
-    flow: FloatArray,
 ) -> None:
-    """Fill ``out[i, s, a]``: the loss of row i's best fit in state s with arm a on top.
+    """Fill ``out[i, state, a]``: the loss of row i's best fit with arm a on top.
 
-    Only arms that can be on top are written.
+    Only arms that can be on top are written. Chains and trees are pooled once for all their
+    roots.
     """
-    m, k = t.maximal.shape[1:]
     for i in range(values.shape[0]):
         u = i if t.maximal.shape[0] > 1 else 0
-        y, w = values[i], weights[i]
-        for state in range(m):
+        for state in range(t.maximal.shape[1]):
             if t.kind[u, state] == TOTAL:
-                best = t.sequence[u, state, 0]
-                out[i, state, best] = pool_chain(y, w, t.sequence[u, state], s)[1]
-            elif t.kind[u, state] != DAG:
-                n, trees = pool(y, w, t, u, state, s)  # shared by all roots
-                rank_blocks(n, s)
-                for tree in range(trees):
-                    arm = s[tree].root
-                    out[i, state, arm] = raise_top(n, trees, arm, y[arm], w[arm], s)[1]
+                sequence = t.sequence[u, state]
+                _, loss = pool_chain(values[i], weights[i], sequence, s.blocks, s.heads)
+                out[i, state, sequence[0]] = loss
             else:
-                above = t.above[u, state]
-                for arm in range(k):
-                    if t.maximal[u, state, arm]:
-                        out[i, state, arm] = split_dag(y, w, above, arm, fit, s, flow)
+                losses_of_tops(values[i], weights[i], t, u, state, out[i, state], fit, s)
+
+
+@part
+def losses_of_tops(
+    values: FloatArray,
+    weights: FloatArray,
+    t: OrderTables,
+    u: int,
+    state: int,
+    out: FloatArray,
+    fit: FloatArray,
+    s: Scratch,
+) -> None:
+    """Fill ``out[a]`` for each arm a that can be on top of a partial order."""
+    if t.kind[u, state] == DAG:
+        for arm in range(values.shape[0]):
+            if t.maximal[u, state, arm]:
+                out[arm] = split_dag(values, weights, t.above[u, state], arm, fit, s)
+        return
+    n, trees = pool_trees(values, weights, t, u, state, s)
+    rank_blocks(n, s.blocks, s.ranked)
+    for tree in range(trees):
+        arm = s.trees[tree].root
+        y, w = values[arm], weights[arm]
+        out[arm] = raise_top(n, trees, arm, y, w, s.blocks, s.ranked, s.trees)[1]

@@ -1,8 +1,12 @@
-"""Isotonic regression on any order, by splitting at minimum cuts."""
+"""Isotonic regression on any order, by splitting at minimum cuts.
 
-from lobandits._checks import BoolArray, FloatArray
-from lobandits._jit import lean
-from lobandits.projection.pooling import Scratch
+The arms with weight stand in a list; a segment is a stretch of it. A place of the list is an
+index ``i`` from the segment's ``lo`` to ``hi - 1``.
+"""
+
+from lobandits._checks import BoolArray, FloatArray, IntArray
+from lobandits._jit import lean, part
+from lobandits.projection.scratch import Records, Scratch
 
 
 @lean
@@ -13,67 +17,68 @@ def split_dag(
     top: int,
     fit: FloatArray,
     s: Scratch,
-    flow: FloatArray,
 ) -> float:
-    """Project on any order; write the values of the weighted arms, return the loss.
+    """Project on the closure ``above`` (k, k), and ``top`` above all unless -1; return the loss.
 
-    Invariant: every segment on the stack is a union of the solution's blocks, above others as its
-    mean is. One minimum cut per block and per split.
+    Only arms with weight are written to ``fit``. Invariant: every segment on the stack is a
+    union of the solution's blocks, above others as its mean is. One minimum cut per block and
+    per split, so fewer than 2 k.
     """
+    members, segments = s.members, s.segments
     n = 0
     for arm in range(values.shape[0]):
         if weights[arm] > 0.0:
-            s[n].member = arm
+            members[n].arm = arm
             n += 1
-    s[0].start = 0
-    s[0].stop = n
+    segments[0].start = 0
+    segments[0].stop = n
     depth = 1 if n > 0 else 0
     loss = 0.0
     while depth > 0:
         depth -= 1
-        lo = s[depth].start
-        hi = s[depth].stop
-        origin, mean = centre(values, weights, lo, hi, s)
+        lo = segments[depth].start
+        hi = segments[depth].stop
+        origin, mean = centre(values, weights, lo, hi, members)
         size = 0
         if hi - lo > 1:
-            size = upper_set(weights, above, top, lo, hi, mean, s, flow)
+            size = upper_set(weights, above, top, lo, hi, mean, members, s.queue, s.flow)
         if size > 0:
-            s[depth].start = lo
-            s[depth].stop = lo + size
-            s[depth + 1].start = lo + size
-            s[depth + 1].stop = hi
+            segments[depth].stop = lo + size
+            segments[depth + 1].start = lo + size
+            segments[depth + 1].stop = hi
             depth += 2
             continue
         for i in range(lo, hi):
-            arm = s[i].member
+            arm = members[i].arm
             fit[arm] = origin + mean
-            loss += weights[arm] * (s[arm].offset - mean) ** 2
+            loss += weights[arm] * (members[i].offset - mean) ** 2
     return loss
 
 
-@lean
+@part
 def centre(
-    values: FloatArray, weights: FloatArray, lo: int, hi: int, s: Scratch
+    values: FloatArray, weights: FloatArray, lo: int, hi: int, members: Records
 ) -> tuple[float, float]:
     """Write a segment's offsets from its heaviest arm's value; return that, and their mean.
 
-    So no large numbers that cancel are added.
+    So no large numbers that cancel are added. O(n) for a segment of n.
     """
-    heaviest = s[lo].member
+    heaviest = members[lo].arm
     for i in range(lo + 1, hi):
-        if weights[s[i].member] > weights[heaviest]:
-            heaviest = s[i].member
+        if weights[members[i].arm] > weights[heaviest]:
+            heaviest = members[i].arm
     origin = values[heaviest]
     total = mass = 0.0
     for i in range(lo, hi):
-        arm = s[i].member
-        s[arm].offset = values[arm] - origin
-        total += weights[arm] * s[arm].offset
+        arm = members[i].arm
+        offset = values[arm] - origin
+        members[i].offset = offset
+        total += weights[arm] * offset
         mass += weights[arm]
     return origin, total / mass
 
 
-@lean
+@part
 def upper_set(
     weights: FloatArray,
     above: BoolArray,
@@ -81,123 +86,151 @@ def upper_set(
     lo: int,
     hi: int,
     mean: float,
-    s: Scratch,
+    members: Records,
+    queue: IntArray,
     flow: FloatArray,
 ) -> int:
     """Find the upper set of a segment with the largest sum of w (y - mean): a minimum cut.
 
     Values y are offsets. Each excess w (y - mean) > 0 is cancelled with deficits of arms above
     it; what the excess left over can reach is the set. It moves to the front of the segment;
-    returned is its size, 0 if the segment must stay whole.
+    returned is its size, 0 if the segment must stay whole. O(n^2) and O(n^2) per `augment`.
     """
-    n = hi - lo
-    for i in range(n):
-        arm = s[lo + i].member
-        excess = weights[arm] * (s[arm].offset - mean)
-        s[i].excess = excess
-        s[i].sign = 1 if excess > 0.0 else (-1 if excess < 0.0 else 0)
-        for j in range(n):
+    for i in range(lo, hi):
+        member = members[i]
+        excess = weights[member.arm] * (member.offset - mean)
+        member.excess = excess
+        member.sign = 1 if excess > 0.0 else (-1 if excess < 0.0 else 0)
+        for j in range(lo, hi):
             flow[i, j] = 0.0
-    for i in range(n):
-        arm = s[lo + i].member
-        j = 0
-        while j < n and s[i].sign > 0 and s[i].excess > 0.0:
-            upper = s[lo + j].member
-            if s[j].excess < 0.0 and (above[upper, arm] or upper == top):
-                move = min(s[i].excess, -s[j].excess)
-                flow[i, j] = move
-                s[i].excess -= move
-                s[j].excess += move
-            j += 1
-    while augment(above, top, lo, n, s, flow):
+    cancel_greedily(above, top, lo, hi, members, flow)
+    while augment(above, top, lo, hi, members, queue, flow):
         pass
-    return regroup(weights, above, top, lo, n, s)
+    return regroup(weights, above, top, lo, hi, members)
 
 
-@lean
-def augment(above: BoolArray, top: int, lo: int, n: int, s: Scratch, flow: FloatArray) -> bool:
-    """Search breadth first from the excess left over; cancel along the first path to a deficit."""
+@part
+def cancel_greedily(
+    above: BoolArray, top: int, lo: int, hi: int, members: Records, flow: FloatArray
+) -> None:
+    """Cancel each excess with deficits of arms directly related to it, as they come. O(n^2)."""
+    for i in range(lo, hi):
+        member = members[i]
+        j = lo
+        while j < hi and member.sign > 0 and member.excess > 0.0:
+            other = members[j]
+            if other.excess < 0.0 and (above[other.arm, member.arm] or other.arm == top):
+                move = min(member.excess, -other.excess)
+                flow[i, j] = move
+                member.excess -= move
+                other.excess += move
+            j += 1
+
+
+@part
+def augment(
+    above: BoolArray,
+    top: int,
+    lo: int,
+    hi: int,
+    members: Records,
+    queue: IntArray,
+    flow: FloatArray,
+) -> bool:
+    """Search breadth first from the excess left over; cancel along the first path to a deficit.
+
+    Invariant: the queue holds all places reached, in the order of their distance. O(n^2).
+    """
     tail = 0
-    for i in range(n):
-        s[i].source = -1
-        if s[i].sign > 0 and s[i].excess > 0.0:
-            s[i].source = i
-            s[tail].queue = i
+    for i in range(lo, hi):
+        members[i].source = -1
+        if members[i].sign > 0 and members[i].excess > 0.0:
+            members[i].source = i
+            queue[tail] = i
             tail += 1
     at = 0
     while at < tail:
-        i = s[at].queue
+        i = queue[at]
         at += 1
-        arm = s[lo + i].member
-        for j in range(n):
-            if s[j].source >= 0 or s[j].sign != -s[i].sign:
+        arm, sign = members[i].arm, members[i].sign
+        for j in range(lo, hi):
+            other = members[j]
+            if other.source >= 0 or other.sign != -sign:
                 continue
-            upper = s[lo + j].member
-            if (flow[j, i] > 0.0) if s[i].sign < 0 else (above[upper, arm] or upper == top):
-                s[j].source = i
-                s[tail].queue = j
+            if (flow[j, i] > 0.0) if sign < 0 else (above[other.arm, arm] or other.arm == top):
+                other.source = i
+                queue[tail] = j
                 tail += 1
-                if s[j].excess < 0.0:
-                    cancel(j, s, flow)
+                if other.excess < 0.0:
+                    cancel(j, members, flow)
                     return True
     return False
 
 
-@lean
-def cancel(end: int, s: Scratch, flow: FloatArray) -> None:
+@part
+def cancel(end: int, members: Records, flow: FloatArray) -> None:
     """Cancel as much as fits along the path found, which ends in the deficit ``end``."""
-    move = -s[end].excess
-    i = s[end].source
-    while s[i].source != i:
-        j = s[i].source
+    move = -members[end].excess
+    i = members[end].source
+    while members[i].source != i:
+        j = members[i].source
         move = min(move, flow[i, j])
-        i = s[j].source
-    move = min(move, s[i].excess)
-    s[i].excess -= move
-    s[end].excess += move
-    i = s[end].source
+        i = members[j].source
+    move = min(move, members[i].excess)
+    members[i].excess -= move
+    members[end].excess += move
+    i = members[end].source
     flow[i, end] += move
-    while s[i].source != i:
-        j = s[i].source
+    while members[i].source != i:
+        j = members[i].source
         flow[i, j] -= move
-        i = s[j].source
+        i = members[j].source
         flow[i, j] += move
 
 
-@lean
-def regroup(weights: FloatArray, above: BoolArray, top: int, lo: int, n: int, s: Scratch) -> int:
-    """Move the reached members, and all above them, to the front; return how many.
+@part
+def regroup(
+    weights: FloatArray, above: BoolArray, top: int, lo: int, hi: int, members: Records
+) -> int:
+    """Move the arms reached, and all above them, to the front; return how many. O(n^2).
 
     0 unless that parts the means: rounding in the flow does no harm.
     """
     size = 0
     upper_sum = upper_mass = lower_sum = lower_mass = 0.0
-    for i in range(n):
-        arm = s[lo + i].member
-        reached = s[i].source >= 0
-        j = 0
-        while j < n and not reached:
-            reached = s[j].source >= 0 and (above[arm, s[lo + j].member] or arm == top)
-            j += 1
-        s[i].sign = reached
-        if reached:
+    for i in range(lo, hi):
+        member = members[i]
+        member.upper = is_upper(above, top, i, lo, hi, members)
+        weight = weights[member.arm]
+        if member.upper:
             size += 1
-            upper_sum += weights[arm] * s[arm].offset
-            upper_mass += weights[arm]
+            upper_sum += weight * member.offset
+            upper_mass += weight
         else:
-            lower_sum += weights[arm] * s[arm].offset
-            lower_mass += weights[arm]
-    if size == 0 or size == n or upper_sum / upper_mass <= lower_sum / lower_mass:
+            lower_sum += weight * member.offset
+            lower_mass += weight
+    if size == 0 or size == hi - lo or upper_sum / upper_mass <= lower_sum / lower_mass:
         return 0
-    front = 0
-    back = size
-    for i in range(n):
-        if s[i].sign:
-            s[front].spare = s[lo + i].member
+    front, back = lo, lo + size
+    for i in range(lo, hi):
+        if members[i].upper:
+            members[front].moved = members[i].arm
             front += 1
         else:
-            s[back].spare = s[lo + i].member
+            members[back].moved = members[i].arm
             back += 1
-    for i in range(n):
-        s[lo + i].member = s[i].spare
+    for i in range(lo, hi):
+        members[i].arm = members[i].moved
     return size
+
+
+@part
+def is_upper(above: BoolArray, top: int, i: int, lo: int, hi: int, members: Records) -> bool:
+    """Tell whether the search has reached the arm at place i, or one below it. O(n)."""
+    if members[i].source >= 0:
+        return True
+    arm = members[i].arm
+    for j in range(lo, hi):
+        if members[j].source >= 0 and (above[arm, members[j].arm] or arm == top):
+            return True
+    return False
