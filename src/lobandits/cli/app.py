@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from lobandits.cli import bound, data, demo, learn, reproduce, service, show, simulate
+from lobandits.cli import bound, data, demo, export, learn, model, reproduce, serve, show, simulate
 from lobandits.cli.friendly import friendly
 from lobandits.cli.policies import PolicyCommand
 
@@ -43,9 +43,9 @@ app.command()(friendly(bound.bound))
 app.command()(friendly(data.data))
 app.command(epilog=learn.EXAMPLES)(friendly(learn.learn))
 app.command()(friendly(show.show))
-app.command(epilog=service.EXAMPLES)(friendly(service.serve))
-app.add_typer(service.model, name="model")
-app.command()(friendly(service.export))
+app.command(epilog=serve.EXAMPLES)(friendly(serve.serve))
+app.add_typer(model.model, name="model")
+app.command()(friendly(export.export))
 app.command(epilog=reproduce.EXAMPLES)(friendly(reproduce.reproduce))
 
 

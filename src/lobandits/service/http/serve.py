@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from starlette.types import ASGIApp
 
+from lobandits._imports import Code
 from lobandits.policies import Policy
 from lobandits.service.decision_service import DecisionService
 from lobandits.service.http.app import create_app
@@ -32,6 +33,7 @@ class ServerPlan:
     default_reward: float = 0.0
     settings: Settings = field(default_factory=Settings)
     log_level: str = "info"
+    code: Code = field(default_factory=Code)  # what defines policies of one's own
 
     def run(self, policy: Policy | None, host: str, port: int, workers: int) -> None:
         """Serve until a signal."""

@@ -1,0 +1,57 @@
+"""``lob export``: the log of decisions, as a file."""
+
+from contextlib import closing
+from pathlib import Path
+from typing import IO, Annotated
+
+import typer
+
+from lobandits.cli.outputs import checked_suffix
+from lobandits.cli.service_options import LOCAL, Store, existing, need_service
+
+
+def export(
+    out: Annotated[Path, typer.Option(help="Where the log goes.")],
+    store: Store = LOCAL,
+    format: Annotated[  # noqa: A002
+        str | None,
+        typer.Option(
+            help="ndjson (one JSON object a line) or parquet; by default parquet if --out ends in "
+            ".parquet, else ndjson."
+        ),
+    ] = None,
+    columns: Annotated[
+        str,
+        typer.Option(
+            help="log: all that is known. obp: action, arm, reward, pscore of rewarded decisions, "
+            "as Open Bandit Pipeline names them."
+        ),
+    ] = "log",
+    after: Annotated[int, typer.Option(help="Only decisions numbered above this.")] = 0,
+) -> None:
+    """Write the decisions of a store, with their rewards, to a file: all of it or nothing.
+
+    Servers may run meanwhile. To continue an export, give as --after the number of the last row
+    that was a minute old: decisions still being written then may have lower numbers.
+    """
+    need_service()
+    from lobandits._checks import one_of, whole
+    from lobandits._files import write_atomic
+    from lobandits.service import open_store
+    from lobandits.service.reports.log import NAMES, log_rows
+    from lobandits.service.reports.log import export as parts_of
+    from lobandits.service.store.models import StoredNames
+
+    checked_suffix("--out", out, (out.suffix.lower(),))
+    usual = "parquet" if out.suffix.lower() == ".parquet" else "ndjson"
+    form = one_of("--format", usual if format is None else format, ("ndjson", "parquet"))
+    names = one_of("--columns", columns, list(NAMES))
+    with closing(open_store(existing(store))) as opened:
+        rows = log_rows(opened, StoredNames(opened), whole("--after", after, least=0))
+
+        def write(file: IO[bytes]) -> None:
+            for part in parts_of(rows, form, names):  # type: ignore[arg-type]
+                file.write(part)
+
+        write_atomic(out, write)
+    typer.echo(f"log saved to {out}")

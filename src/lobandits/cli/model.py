@@ -1,0 +1,79 @@
+"""``lob model``: see, replace or take back the model that a store's servers decide with."""
+
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lobandits.cli.friendly import friendly
+from lobandits.cli.policies import Import, import_policies
+from lobandits.cli.policy_file import read_policy
+from lobandits.cli.service_options import (
+    LOCAL,
+    PolicyName,
+    Sigma,
+    Store,
+    existing,
+    need_service,
+)
+
+model = typer.Typer(
+    no_args_is_help=True, help="Change or show the model that a store's servers decide with."
+)
+
+
+@model.command("put")
+@friendly
+def put(
+    orders: Annotated[Path, typer.Option(help="The states' orders: JSON.")],
+    policy: PolicyName = "lobts",
+    sigma: Sigma = None,
+    imports: Import = None,
+    store: Store = LOCAL,
+) -> None:
+    """Serve other orders or another policy; running servers follow within a second.
+
+    Statistics belong to the names of arms, so arms may be added, removed and reordered. Decisions
+    of earlier models accept their rewards as before.
+    """
+    need_service()
+    import_policies(*imports or ())
+    from lobandits.service import DecisionService
+
+    with DecisionService(read_policy(orders, policy, sigma), store) as service:
+        typer.echo(f"model {service.model}: {service.policy!r}")
+
+
+@model.command("show")
+@friendly
+def show(store: Store = LOCAL, imports: Import = None) -> None:
+    """Show the model that a store's servers decide with."""
+    need_service()
+    import_policies(*imports or ())
+    from lobandits.service import DecisionService
+
+    with DecisionService(None, existing(store)) as service:
+        typer.echo(f"model {service.model}: {service.policy!r}")
+        typer.echo(f"arms: {', '.join(service.policy.arms)}")
+        orders = getattr(service.policy, "orders", None)
+        if orders is not None:
+            typer.echo(f"\n{orders}")
+
+
+@model.command("rollback")
+@friendly
+def rollback(store: Store = LOCAL, imports: Import = None) -> None:
+    """Serve the model before the newest again; running servers follow within a second.
+
+    Works also where the newest model cannot be read, so that no server can start. Models before
+    it that cannot be read are passed over.
+    """
+    need_service()
+    import_policies(*imports or ())
+    from lobandits.service import open_store
+    from lobandits.service.rollback import rollback as go_back
+
+    with closing(open_store(existing(store))) as opened:
+        found = go_back(opened)
+    typer.echo(f"model {found.name}: {found.policy!r}")

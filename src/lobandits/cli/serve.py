@@ -1,0 +1,73 @@
+"""``lob serve``: decisions over HTTP."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lobandits.cli.policies import Import, import_policies
+from lobandits.cli.policy_file import read_policy
+from lobandits.cli.service_options import LOCAL, PolicyName, Sigma, Store, need_service
+
+EXAMPLES = """\
+Try it, then ask for a decision:
+
+    lob serve --orders orders.json
+
+    curl -d '{"user": "ada"}' -H 'content-type: application/json' localhost:8000/v1/decisions
+
+For other machines, with keys, four processes and PostgreSQL:
+
+    export LOB_API_KEY=... LOB_ADMIN_KEY=...
+
+    lob serve --orders orders.json --host 0.0.0.0 --workers 4 --store postgresql://lob@db/lob
+"""
+
+
+def serve(
+    orders: Annotated[
+        Path | None,
+        typer.Option(help="The states' orders: JSON. Without it, the newest model of the store."),
+    ] = None,
+    policy: PolicyName = "lobts",
+    sigma: Sigma = None,
+    imports: Import = None,
+    store: Store = LOCAL,
+    host: Annotated[str, typer.Option(help="Where to listen; beyond this machine needs a key.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(help="Where to listen; 0 takes a free port.")] = 8000,
+    workers: Annotated[int, typer.Option(help="Processes, all on one port.")] = 1,
+    reward_wait: Annotated[
+        float | None,
+        typer.Option(help="Seconds after which a decision without a reward gets the default."),
+    ] = None,
+    default_reward: Annotated[float, typer.Option(help="The default reward.")] = 0.0,
+    log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
+) -> None:
+    """Serve decisions over HTTP, until SIGTERM or Ctrl-C; requests under way are finished.
+
+    Keys are read from LOB_API_KEY (may decide and record rewards) and LOB_ADMIN_KEY (may do
+    everything). Logs are JSON lines on standard output. Orders that lob model put has replaced
+    are not put back: the newer model is served.
+    """
+    need_service()
+    import_policies(*imports or ())
+    from lobandits._checks import one_of, whole
+    from lobandits._imports import Code
+    from lobandits.policies import POLICIES
+    from lobandits.service.http import Settings
+    from lobandits.service.http.json_log import LEVELS
+    from lobandits.service.http.serve import ServerPlan
+
+    whole("--workers", workers)
+    plan = ServerPlan(
+        store,
+        reward_wait,
+        default_reward,
+        Settings.from_environment(),
+        one_of("--log-level", log_level, LEVELS),
+        Code.of(cls.__module__ for cls in POLICIES.values()),
+    )
+    known = None if orders is None else read_policy(orders, policy, sigma)
+    plan.run(known, host, port, workers)
