@@ -3,47 +3,32 @@
 import math
 
 import numpy as np
-from tests.policies.reference import sample, tie
-from tests.policies.reference_lob import History
-from tests.projection.reference import solved, with_top
+from tests.policies.reference import alike, sample, tie
+from tests.policies.reference_lob import History, above_allowed, tops_among
+from tests.projection.reference import solved
 
 from lobandits._checks import BoolArray, FloatArray
 from lobandits.orders import PartialOrder
 
 
-class Projections(History):
-    """The projection of the averages on every state with every maximal arm on top."""
-
-    def averages(self) -> FloatArray:
-        return np.array([self.mean(a) if n else 0.0 for a, n in enumerate(self.N)])
-
-    def fits(self) -> list[tuple[PartialOrder, int, FloatArray, float]]:
-        """State, arm on top, fit and loss."""
-        plays, averages = np.array(self.N, dtype=float), self.averages()
-        found = []
-        for order in self.orders:
-            for top in np.flatnonzero(order.maximal):
-                fit = solved(averages, plays, with_top(order.precedes, int(top)))
-                loss = sum(n * (fit[a] - averages[a]) ** 2 for a, n in enumerate(self.N) if n)
-                found.append((order, int(top), fit, float(loss)))
-        return found
-
-
-class LobIMEDTwin(Projections):
+class LobIMEDTwin(History):
     """The least D_a + log N_a, with log 0 = -1."""
 
-    def choose(self, u: float) -> int:
-        losses: dict[int, float] = {}
-        for _, top, _, loss in self.fits():
-            losses[top] = min(loss, losses.get(top, math.inf))
-        least = min(losses.values())
-        index = {
-            a: (loss - least) / (2 * self.sigma**2) + (math.log(self.N[a]) if self.N[a] else -1)
-            for a, loss in losses.items()
-        }
+    def best(self) -> list[int]:
+        losses = self.losses()
+        least = min(losses)
+        index = [
+            (loss - least) / (2 * self.sigma**2) + (math.log(self.N[a]) if self.N[a] else -1)
+            for a, loss in enumerate(losses)
+        ]
         slack = 1e-8 * (1 + least / (2 * self.sigma**2))
-        tied = [a for a in sorted(index) if index[a] <= min(index.values()) + slack]
-        return tie(tied, u)[0]
+        return [a for a, value in enumerate(index) if value <= min(index) + slack]
+
+    def choose(self, u: float) -> int:
+        return tie(self.best(), u)[0]
+
+    def chances(self) -> list[float]:
+        return alike(self.best(), len(self.N))
 
 
 def positions(above: BoolArray) -> FloatArray:
@@ -62,21 +47,29 @@ def groups(above: BoolArray) -> list[int]:
     return [int(np.flatnonzero(row)[0]) for row in linked]
 
 
-class LobIDSTwin(Projections):
+class LobIDSTwin(History):
     """The five steps, with dense Gaussian algebra for the working prior."""
 
     RHO = 0.3
 
     def choose(self, u: float) -> int:
-        chances = self.first() if self.t == 1 else self.mixture()
-        return sample(chances, u)[0]
+        return sample(self.chances(), u)[0]
+
+    def chances(self) -> list[float]:
+        return self.first() if self.t == 1 else self.mixture()
 
     def first(self) -> list[float]:
-        average = np.sum([positions(order.precedes) for order in self.orders], axis=0)
-        return [float(x >= np.max(average) - 1e-9) for x in average]
+        at = [positions(order.precedes) for order in self.orders]
+        average = np.average(at, axis=0, weights=self.shares)
+        best = average[self.allowed].max()
+        tied = np.flatnonzero(np.array(self.allowed) & (average >= best - 1e-9))
+        return alike(tied.tolist(), len(self.N))
 
     def mixture(self) -> list[float]:
-        return two_arms(*self.judged(self.rows()))
+        regret, information = self.judged(self.rows())
+        chances = np.zeros(len(self.N))
+        chances[self.allowed] = two_arms(regret[self.allowed], information[self.allowed])
+        return list(chances)
 
     def rows(self) -> list[tuple[float, int, FloatArray, FloatArray]]:
         """Weight, arm on top, means and variances of all that matters."""
@@ -95,11 +88,13 @@ class LobIDSTwin(Projections):
         unit = max(played) - min(played) + self.sigma
         betas = [4 * 1.6**-j * unit for j in range(10)]
         kept = []
-        for order, top, fit, loss in fits:
+        for s, top, fit, loss in fits:
+            order = self.orders[s]
             gap = (loss - least) / (2 * self.sigma**2)
             if gap <= 40:
                 logs = np.array([self.evidence(order, fit, beta) for beta in betas])
-                kept.append((order, top, fit, gap, logs, logs - gap - np.log(order.maximal.sum())))
+                rivals = len(tops_among(order, self.allowed))
+                kept.append((order, top, fit, gap, logs, logs - gap - math.log(rivals)))
         highest = max(logs.max() for *_, logs in kept)
         total = sum(np.exp(logs - highest).sum() for *_, logs in kept)
         near = sum(gap <= math.log(self.t) for _, _, _, gap, _, _ in kept)
@@ -150,7 +145,7 @@ class LobIDSTwin(Projections):
     def means(
         self, order: PartialOrder, top: int, fit: FloatArray, beta: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Step 4: shrunk to the line, in order, with the arm on top truly on top."""
+        """Step 4: shrunk to the line, in order, with the arm on top truly above the allowed."""
         arms, residual, covariance, alphas = self.system(order, fit, beta)
         k = len(self.N)
         inverse = np.linalg.inv(covariance)
@@ -170,8 +165,9 @@ class LobIDSTwin(Projections):
                 mean[a] = line[a] + shrunk * (fit[a] - line[a])
             variance[a] = (1 - shrunk) * square + (1 - shrunk) ** 2 * spread[a]
         unit = beta
-        ordered = solved(mean / unit, unit**2 / variance, with_top(order.precedes, top)) * unit
-        others = [ordered[a] for a in range(k) if a != top]
+        above = above_allowed(order, top, self.allowed)
+        ordered = solved(mean / unit, unit**2 / variance, above) * unit
+        others = [ordered[a] for a in range(k) if a != top and self.allowed[a]]
         if others:
             sd = math.sqrt(variance[top])
             x = (ordered[top] - max(others)) / sd

@@ -1,19 +1,46 @@
 """Plain Python twins of lobUCB and lobTS, line by line from Algorithms 1 and 2."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
-from tests.policies.reference import argmax_all, posterior, sample, tie, top_arms
-from tests.projection.reference import solved, with_top
+from tests.policies.reference import UCBTwin, alike, best_among, posterior, sample, tie
+from tests.projection.reference import solved
 
-from lobandits.orders import LatentOrders
+from lobandits._checks import BoolArray, FloatArray
+from lobandits.orders import LatentOrders, PartialOrder
+
+
+def tops_among(order: PartialOrder, allowed: Sequence[bool]) -> list[int]:
+    """Max(s): the allowed arms with no allowed arm above."""
+    arms = [a for a, may in enumerate(allowed) if may]
+    return [a for a in arms if not any(order.precedes[b, a] for b in arms)]
+
+
+def tops_of_any(orders: Sequence[PartialOrder], allowed: Sequence[bool]) -> list[int]:
+    """The arms in Max(s) of some state."""
+    return sorted({a for order in orders for a in tops_among(order, allowed)})
+
+
+def above_allowed(order: PartialOrder, top: int, allowed: Sequence[bool]) -> BoolArray:
+    """The order with one arm put above all allowed ones, and all that follows from it."""
+    above = order.precedes.copy()
+    for b, may in enumerate(allowed):
+        above[top, b] |= may and b != top
+    for c in range(len(above)):
+        above |= np.outer(above[:, c], above[c])
+    return above
 
 
 class History:
-    """Plays and means of one user."""
+    """Plays and means of one user; the prior of the states, by default uniform."""
 
-    def __init__(self, orders: LatentOrders, sigma: float) -> None:
+    def __init__(
+        self, orders: LatentOrders, sigma: float, shares: Sequence[float] | None = None
+    ) -> None:
         self.orders, self.sigma, self.t = orders, sigma, 1
+        self.shares = [1.0] * orders.n_states if shares is None else list(shares)
+        self.allowed = [True] * orders.n_arms
         self.N = [0] * orders.n_arms
         self.total = [0.0] * orders.n_arms
 
@@ -25,6 +52,28 @@ class History:
         self.total[a] += r
         self.t += 1
 
+    def averages(self) -> FloatArray:
+        return np.array([self.mean(a) if n else 0.0 for a, n in enumerate(self.N)])
+
+    def fits(self) -> list[tuple[int, int, FloatArray, float]]:
+        """State, arm on top, fit and loss - 2 sigma^2 log(p(s) / largest p), where p(s) > 0."""
+        plays, averages = np.array(self.N, dtype=float), self.averages()
+        found = []
+        for s, order in enumerate(self.orders):
+            for top in tops_among(order, self.allowed) if self.shares[s] > 0 else ():
+                fit = solved(averages, plays, above_allowed(order, top, self.allowed))
+                loss = sum(n * (fit[a] - averages[a]) ** 2 for a, n in enumerate(self.N) if n)
+                penalty = 2 * self.sigma**2 * math.log(max(self.shares) / self.shares[s])
+                found.append((s, top, fit, float(loss) + penalty))
+        return found
+
+    def losses(self) -> list[float]:
+        """L(a) of every arm, inf where it can be on top of no state."""
+        losses = [math.inf] * len(self.N)
+        for _, top, _, loss in self.fits():
+            losses[top] = min(loss, losses[top])
+        return losses
+
 
 class LobUCBTwin(History):
     """Algorithm 1: bounds, feasible states, active arms, the largest upper bound."""
@@ -34,7 +83,8 @@ class LobUCBTwin(History):
     ) -> None:
         super().__init__(orders, sigma)
         self.every, self.radius = every, radius
-        self.active: list[int] = []
+        self.feasible: list[PartialOrder] = []
+        self.refreshed: int | None = None
         self.infeasible = 0
 
     def bounds(self) -> tuple[list[float], list[float]]:
@@ -45,40 +95,69 @@ class LobUCBTwin(History):
                 low[a], up[a] = self.mean(a) - reach, self.mean(a) + reach
         return low, up
 
-    def choose(self, u: float) -> int:
+    def best(self) -> list[int]:
         low, up = self.bounds()
-        if (self.t - 1) % self.every == 0:
-            feasible = [
+        if self.refreshed is None or self.t - self.refreshed >= self.every:
+            self.feasible = [
                 order
                 for order in self.orders
                 if not any(low[b] > up[a] for a, b in np.argwhere(order.precedes))
             ]
-            self.infeasible += not feasible
-            tops = [set(np.flatnonzero(order.maximal)) for order in feasible]
-            self.active = sorted(map(int, set().union(*tops))) if tops else top_arms(self.orders)
-        return self.active[tie(argmax_all([up[a] for a in self.active]), u)[0]]
+            self.infeasible += not self.feasible
+            self.refreshed = self.t
+        active = tops_of_any(self.feasible or list(self.orders), self.allowed)
+        return best_among(up, [a in active for a in range(len(up))])
+
+    def choose(self, u: float) -> int:
+        return tie(self.best(), u)[0]
+
+    def chances(self) -> list[float]:
+        return alike(self.best(), len(self.N))
+
+
+class TopArmsTwin(UCBTwin):
+    """UCB on the arms that are on top of some state."""
+
+    def __init__(self, orders: LatentOrders, sigma: float) -> None:
+        super().__init__(orders.n_arms, sigma)
+        self.orders = orders
+
+    def best(self) -> list[int]:
+        self.arms = tops_of_any(list(self.orders), self.allowed)
+        return super().best()
 
 
 class LobTSTwin(History):
-    """Algorithm 2: the best fit with each arm on top, in any state that allows it."""
+    """Algorithm 2: the best fit with each arm on top, in any state that allows it.
 
-    def __init__(self, orders: LatentOrders, sigma: float, every: int = 1) -> None:
-        super().__init__(orders, sigma)
+    Weights of all arms are kept for ``every`` plays; a choice among some is always projected anew.
+    """
+
+    def __init__(
+        self,
+        orders: LatentOrders,
+        sigma: float,
+        every: int = 1,
+        shares: Sequence[float] | None = None,
+    ) -> None:
+        super().__init__(orders, sigma, shares)
         self.every = every
-        self.weights: list[float] = []
+        self.kept: list[float] = []
+        self.projected: int | None = None
 
-    def loss(self, a: int) -> float:
-        weights = np.array(self.N, dtype=float)
-        means = np.array([self.mean(b) if n else 0.0 for b, n in enumerate(self.N)])
-        losses = [math.inf]
-        for order in self.orders:
-            if order.maximal[a]:
-                fit = solved(means, weights, with_top(order.precedes, a))
-                losses.append(sum(n * (fit[b] - means[b]) ** 2 for b, n in enumerate(self.N) if n))
-        return min(losses)
+    def weights(self) -> list[float]:
+        if not all(self.allowed):
+            return self.projections()
+        if self.projected is None or self.t - self.projected >= self.every:
+            self.kept, self.projected = self.projections(), self.t
+        return self.kept
+
+    def projections(self) -> list[float]:
+        return posterior([-loss / (2 * self.sigma**2) for loss in self.losses()])
 
     def choose(self, u: float) -> int:
-        if (self.t - 1) % self.every == 0:
-            losses = [self.loss(a) for a in range(len(self.N))]
-            self.weights = posterior([-loss / (2 * self.sigma**2) for loss in losses])
-        return sample(self.weights, u)[0]
+        return sample(self.weights(), u)[0]
+
+    def chances(self) -> list[float]:
+        weights = self.weights()
+        return [weight / sum(weights) for weight in weights]

@@ -100,6 +100,7 @@ class LobTS(OrderPolicy[LobTSState]):
         return make_items(self.orders, -2 * self.sigma**2 * self._log_shares)
 
     def _losses(self, state: LobTSState) -> Losses:
+        state.projected[state.known != self._keys] = -1  # its weights are those of other orders
         return open_losses(self.orders, self._loss_items, self._keys, state)
 
     def odds(self, state: LobTSState, allowed: BoolArray) -> FloatArray:
@@ -193,8 +194,7 @@ def likelihoods(
         everything = all_allowed(some)
         if everything:
             plays = counts[u].sum()
-            current = losses.known[u] == losses.keys[u if len(losses.keys) > 1 else 0]
-            if current and projected[u] >= 0 and plays - projected[u] < project_every:
+            if projected[u] >= 0 and plays - projected[u] < project_every:
                 odds[u] = weights[u]
                 continue
             projected[u] = plays

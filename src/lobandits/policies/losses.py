@@ -52,6 +52,7 @@ class Items(NamedTuple):
     plain: IntArray  # (u, m): by state, the item without an arm on top, or the same cone
     used: IntArray  # (u,): how many items the user has
     penalty: FloatArray  # (m,): by state, 2 sigma^2 log(largest p / p(s))
+    groups: int  # 2 if some items have no arm on top, else 1
 
 
 class Bounds(NamedTuple):
@@ -127,25 +128,28 @@ def make_items(orders: LatentOrders | UserOrders, penalty: FloatArray) -> Items:
     user, which = np.nonzero(several)
     place = first[user, -1] + np.arange(len(user)) - np.searchsorted(user, user)
     state[user, place], arm[user, place], plain[user, which] = which, -1, place
-    return Items(*map(read_only, (state, arm, first, plain, used, penalty)))
+    groups = 1 + int(several.any())
+    return Items(*map(read_only, (state, arm, first, plain, used, penalty)), groups)
 
 
 def new_state(kind: type[L], n_users: int, n_arms: int, items: Items) -> L:
     """Return an empty state, without bounds if these would take too much memory."""
     n_items = items.state.shape[1]
-    groups = 1 + int((items.used > items.first[:, -1]).any())
-    fits = 2 * n_users * n_items * n_arms <= CACHE_LIMIT
-    kept = {"items": n_items, "groups": groups} if fits else {"items": 0, "groups": 0}
-    return empty_state(kind, n_users, arms=n_arms, **kept)
+    if 2 * n_users * n_items * n_arms > CACHE_LIMIT:
+        return empty_state(kind, n_users, arms=n_arms, items=0, groups=0)
+    return empty_state(kind, n_users, arms=n_arms, items=n_items, groups=items.groups)
 
 
 def open_losses(
     orders: LatentOrders | UserOrders, items: Items, keys: IntArray, state: LossState
 ) -> Losses:
-    """Return what `losses_on_top` needs of a state, with memory for one user."""
+    """Return what `losses_on_top` needs of a state, with memory for one user.
+
+    A state that lacks an item or a group, as one made for other orders may, keeps no bounds.
+    """
     k, n_items = state.n_arms, items.state.shape[1]
-    kept = state.lower.shape[1] >= n_items
-    s = state if kept else new_state(LossState, 1, k, items)
+    kept = state.lower.shape[1] >= n_items and state.seen_counts.shape[1] >= items.groups
+    s = state if kept else empty_state(LossState, 1, arms=k, items=n_items, groups=items.groups)
     bounds = Bounds(s.lower, s.upper, s.carried, s.point, s.seen_counts, s.seen_sums)
     memory = Memory(
         mean=np.empty(k),

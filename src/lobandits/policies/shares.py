@@ -6,18 +6,24 @@ from numpy.typing import ArrayLike
 from lobandits._checks import FloatArray, finite_array, read_only
 from lobandits.errors import LobInputError
 
+ROUNDING = 1e-12  # how far from 1 the sum of shares may be that were made to sum to one
+
 
 def checked_shares(shares: ArrayLike | None, n_states: int) -> FloatArray | None:
     """Return the states' shares, made to sum to one; None stands for equal ones."""
     if shares is None:
         return None
     given = finite_array("shares", shares)
-    if given.shape != (n_states,) or (given < 0).any() or not given.sum() > 0:
+    with np.errstate(over="ignore"):
+        total = float(given.sum())
+    if given.shape != (n_states,) or (given < 0).any() or not 0 < total < np.inf:
         raise LobInputError(
             f"shares must be {n_states} numbers, one per state, none negative and some positive, "
             f"got {shares}"
         )
-    checked: FloatArray = given / given.sum()
+    if abs(total - 1) <= ROUNDING:  # dividing again would change stored shares by a rounding
+        return given
+    checked: FloatArray = given / total
     return checked
 
 
