@@ -88,7 +88,7 @@ class LobBayes(Policy[State]):
     trust: float = 0.5
     stranger: float | None = None
     explore: float = 0.0
-    n_points: int = 64
+    n_points: int = 32
     n_arms: int = field(init=False)
     arms: tuple[str, ...] = field(init=False)
 

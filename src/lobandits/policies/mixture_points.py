@@ -30,7 +30,7 @@ from lobandits.projection.pooling import Scratch, make_scratch
 
 N_TABLES = 32
 GOLDEN = 0.6180339887498949  # shifts the strata of the components from play to play
-FAR = 25.0  # log weights so far below the best count as nothing
+FAR = 10.0  # log weights so far below the best count as nothing: no point would stand for them
 DEEP = -30.0  # below, the tail of Phi is its asymptote
 SMALL = 1e-200
 LEAST_VARIANCE = 1e-30
