@@ -10,9 +10,6 @@ from lobandits.policies.lobts import LobTS, LobTSState
 from lobandits.policies.toparms import TopArmsUCB
 from lobandits.policies.lobimed import LobIMED
 from lobandits.policies.lobids import LobIDS
-from lobandits.policies.popular import Popular
-from lobandits.policies.mixts import MixTS
-from lobandits.policies.lobbayes import LobBayes
 
 from lobandits.policies.agent import Agent
 from lobandits.policies.duels import (
@@ -44,7 +41,6 @@ __all__ = [
     "DuelPolicy",
     "DuelState",
     "Explanation",
-    "LobBayes",
     "LobIDS",
     "LobIMED",
     "LobTS",
@@ -53,10 +49,8 @@ __all__ = [
     "LobUCBState",
     "MUCBState",
     "MeansPolicy",
-    "MixTS",
     "OrderPolicy",
     "Policy",
-    "Popular",
     "RelativeLobTS",
     "State",
     "TopArmsUCB",
