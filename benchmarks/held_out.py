@@ -39,7 +39,9 @@ class Task(NamedTuple):
     orders: lob.LatentOrders | None
 
 
-def rewards_of(means: FloatArray, sigma: float, clicks: bool, rng: np.random.Generator) -> FloatArray:
+def rewards_of(
+    means: FloatArray, sigma: float, clicks: bool, rng: np.random.Generator
+) -> FloatArray:
     """Draw a reward for each mean."""
     if clicks:
         return (rng.random(means.shape) < means).astype(np.float64)
@@ -52,11 +54,13 @@ def past_logs(task: Task, rng: np.random.Generator) -> lob.RewardTable:
     arms = rng.integers(k, size=(n, REWARDS))
     drawn = np.take_along_axis(task.learners, arms, 1)
     values = rewards_of(drawn, task.sigma, task.clicks, rng)
-    fields = [np.zeros((n, k)) for _ in range(3)]
+    counts, sums, squares = np.zeros((n, k), np.int64), np.zeros((n, k)), np.zeros((n, k))
     users = np.broadcast_to(np.arange(n)[:, None], arms.shape)
-    for field, value in zip(fields, (1.0, values, values**2), strict=True):
-        np.add.at(field, (users, arms), value)
-    return lob.RewardTable(np.arange(n), [str(a) for a in range(k)], *fields)
+    np.add.at(counts, (users, arms), 1)
+    np.add.at(sums, (users, arms), values)
+    np.add.at(squares, (users, arms), values**2)
+    names = tuple(str(a) for a in range(k))
+    return lob.RewardTable(np.arange(n), names, counts, sums, squares)
 
 
 def policies(table: lob.RewardTable, task: Task, seed: int) -> dict[str, lob.Policy]:
@@ -99,7 +103,7 @@ def as_clicks(folder: str) -> str:
     place = Path(tempfile.mkdtemp()) / "ml-latest-small"
     place.mkdir()
     shutil.copy(Path(folder) / "movies.csv", place)
-    with open(Path(folder) / "ratings.csv") as old, open(place / "ratings.csv", "w") as new:
+    with (Path(folder) / "ratings.csv").open() as old, (place / "ratings.csv").open("w") as new:
         writer = csv.writer(new)
         for i, row in enumerate(csv.reader(old)):
             rated = row[2] if i == 0 else int(float(row[2]) >= 4)
@@ -120,14 +124,19 @@ def tasks(folder: str) -> Iterator[tuple[str, Callable[[int], Task]]]:
         return lob.MovieLens(source, n_states=STATES, seed=seed, progress=False, **FILTERS)  # type: ignore[arg-type]
 
     for sigma in (1.0, 2.0):
-        yield f"raw means, sigma {sigma:g}", lambda seed, sigma=sigma: Task(  # type: ignore[misc]
-            *split(env(seed).means0, seed), sigma, False, None
+        yield (
+            f"raw means, sigma {sigma:g}",
+            lambda seed, sigma=sigma: Task(  # type: ignore[misc]
+                *split(env(seed).means0, seed), sigma, False, None
+            ),
         )
-    yield "Setting A, sigma 1", lambda seed: Task(
-        *split(env(seed).projected, seed), 1.0, False, env(seed).orders
+    yield (
+        "Setting A, sigma 1",
+        lambda seed: Task(*split(env(seed).projected, seed), 1.0, False, env(seed).orders),
     )
-    yield "clicks", lambda seed: Task(
-        *split(env(seed, clicks).means0.clip(0, 1), seed), 0.5, True, None
+    yield (
+        "clicks",
+        lambda seed: Task(*split(env(seed, clicks).means0.clip(0, 1), seed), 0.5, True, None),
     )
 
 

@@ -26,7 +26,7 @@ def random_prior(m: int, rng: np.random.Generator) -> Prior:
     """Return a prior of states that differ as much as their users do."""
     spread = 0.1 * np.eye(K) + 0.02
     means = rng.standard_normal((m, K))
-    names = [f"arm {a}" for a in range(K)]
+    names = tuple(f"arm {a}" for a in range(K))
     return Prior(names, np.full(m, 1 / m), means, spread, 0.5, np.full(m, 0.3), 1.0)
 
 
@@ -37,7 +37,9 @@ def users_of(prior: Prior, n: int, rng: np.random.Generator) -> FloatArray:
     own = rng.multivariate_normal(np.zeros(K), prior.spread, n)
     scale = 1 + prior.scales[states, None] * rng.standard_normal((n, 1))
     level = base.mean(axis=1, keepdims=True)
-    return level + scale * (base - level) + prior.shift * rng.standard_normal((n, 1)) + own
+    shift = prior.shift * rng.standard_normal((n, 1))
+    means: FloatArray = level + scale * (base - level) + shift + own
+    return means
 
 
 def cost(policy: lob.Policy, prior: Prior, n_users: int, rounds: int) -> float:
@@ -110,8 +112,12 @@ def learning(n_users: int, m: int, rewards: int) -> None:
     plain_step(counts[:50], sums[:50], p)
     plain = (time.perf_counter() - began) / 50
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"\nlearning {n_users:,} users, {m} states: {seconds:.1f} s (bar 60), {memory:.2f} GB (bar 2)")
-    print(f"a step of EM: {1e6 * mine:.1f} us a user, {plain / mine:.0f} times plain NumPy (bar 20)")
+    print(
+        f"\nlearning {n_users:,} users, {m} states: {seconds:.1f} s (bar 60), {memory:.2f} GB (bar 2)"
+    )
+    print(
+        f"a step of EM: {1e6 * mine:.1f} us a user, {plain / mine:.0f} times plain NumPy (bar 20)"
+    )
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lobandits._checks import FloatArray
+from lobandits._checks import FloatArray, IntArray
 from lobandits.errors import LobInputError
 from lobandits.learning.prior import learn_prior
 from lobandits.learning.table import RewardTable
@@ -22,10 +22,10 @@ def table_of(means: FloatArray, sigma: float, rewards: int, seed: int) -> Reward
     np.add.at(counts, (users, arms), 1)
     np.add.at(sums, (users, arms), values)
     np.add.at(squares, (users, arms), values**2)
-    return RewardTable(np.arange(n), [f"arm {a}" for a in range(k)], counts, sums, squares)
+    return RewardTable(np.arange(n), tuple(f"arm {a}" for a in range(k)), counts, sums, squares)
 
 
-def planted(n: int, seed: int) -> tuple[FloatArray, FloatArray]:
+def planted(n: int, seed: int) -> tuple[FloatArray, IntArray]:
     rng = np.random.default_rng(seed)
     states = rng.choice(3, size=n, p=SHARES)
     away = MEANS - MEANS.mean(axis=1, keepdims=True)
@@ -50,7 +50,9 @@ def test_planted_states_shares_scales_and_shift_are_found() -> None:
     np.testing.assert_allclose(prior.scales, 0.25, atol=0.06)
     # what all arms share may stand in the shift or in the spread
     assert np.sqrt(prior.shift**2 + prior.spread.mean()) == pytest.approx(0.82, abs=0.08)
-    assert np.sqrt(np.trace(prior.spread) / 6 - prior.spread.mean()) == pytest.approx(0.37, abs=0.08)
+    assert np.sqrt(np.trace(prior.spread) / 6 - prior.spread.mean()) == pytest.approx(
+        0.37, abs=0.08
+    )
     assert prior.sigma == pytest.approx(1.0, abs=0.02)
     assert learned.sigma_from == "cells"
     assert (np.array(match)[states] == learned.labels).mean() > 0.97
@@ -69,7 +71,7 @@ def test_sigma_is_a_parameter_where_no_cell_has_repeats() -> None:
     rng = np.random.default_rng(4)
     rewards = means + 0.5 * rng.standard_normal(means.shape)
     ones = np.ones(means.shape, int)
-    table = RewardTable(np.arange(400), list("abcdef"), ones, rewards, rewards**2)
+    table = RewardTable(np.arange(400), tuple("abcdef"), ones, rewards, rewards**2)
     learned = learn_prior(table, n_states=3)
     assert learned.sigma_from == "model"
     # noise and an arm's own spread look alike: only their sum is told
@@ -90,4 +92,4 @@ def test_what_cannot_be_learned_is_refused() -> None:
         learn_prior(table, n_states=6)
     ones = np.ones((3, 2), int)
     with pytest.raises(LobInputError, match="all rewards are equal"):
-        learn_prior(RewardTable(np.arange(3), ["a", "b"], ones, ones, ones), n_states=1)
+        learn_prior(RewardTable(np.arange(3), ("a", "b"), ones, ones, ones), n_states=1)

@@ -28,7 +28,7 @@ def random_prior(m: int, k: int, seed: int) -> Prior:
     root = rng.standard_normal((k, k))
     spread = 0.05 * root @ root.T + 0.2 * np.eye(k)
     means, scales = rng.normal(2.0, 1.0, (m, k)), rng.uniform(0.1, 0.5, m)
-    arms = [f"arm {a}" for a in range(k)]
+    arms = tuple(f"arm {a}" for a in range(k))
     return Prior(arms, rng.dirichlet(np.ones(m)), means, spread, 0.7, scales, 0.8)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import multivariate_normal
 
-from lobandits._checks import FloatArray
+from lobandits._checks import FloatArray, IntArray
 from lobandits.priors import Prior
 
 
@@ -13,14 +13,14 @@ def random_prior(
     rng = np.random.default_rng(seed)
     root = rng.standard_normal((k, k))
     return Prior(
-        arms=[f"arm {a}" for a in range(k)],
+        arms=tuple(f"arm {a}" for a in range(k)),
         shares=rng.dirichlet(np.ones(m)),
         means=rng.normal(2.0, 1.5, (m, k)),
         spread=0.1 * root @ root.T + 0.2 * np.eye(k),
         shift=0.8,
         scales=rng.uniform(0.0, 0.6, m),
         sigma=sigma,
-        factors=factors,
+        factors=np.array(factors),
     )
 
 
@@ -33,7 +33,7 @@ def covariance(prior: Prior, s: int, factor: float = 1.0) -> FloatArray:
 
 
 def posterior(
-    prior: Prior, s: int, counts: FloatArray, sums: FloatArray, factor: float = 1.0
+    prior: Prior, s: int, counts: IntArray, sums: FloatArray, factor: float = 1.0
 ) -> tuple[FloatArray, FloatArray, float]:
     """Mean and covariance of mu under state s, and the log evidence of the averages."""
     seen = counts > 0
@@ -47,7 +47,7 @@ def posterior(
     return mean + gain @ (y - mean[seen]), c - gain @ c[seen], float(log)
 
 
-def random_rewards(n: int, k: int, seed: int) -> tuple[FloatArray, FloatArray]:
+def random_rewards(n: int, k: int, seed: int) -> tuple[IntArray, FloatArray]:
     rng = np.random.default_rng(seed)
     counts = rng.poisson(1.5, (n, k)) * (rng.random((n, k)) < 0.7)
     return counts, counts * rng.normal(2.0, 2.0, (n, k))

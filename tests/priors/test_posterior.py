@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.priors.reference import posterior, random_prior, random_rewards
 
 from lobandits.priors.posterior import condition, make_posterior
-from tests.priors.reference import posterior, random_prior, random_rewards
 
 
 @settings(max_examples=30, deadline=None)

@@ -5,11 +5,11 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pytest
+from tests.priors.reference import covariance, random_prior
 
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
 from lobandits.priors import Prior
-from tests.priors.reference import covariance, random_prior
 
 GOOD = {
     "arms": ["x", "y"],

@@ -94,9 +94,7 @@ def components_of(p: Parameters) -> Components:
     )
 
 
-def expect(
-    counts: IntArray, sums: FloatArray, p: Parameters, workers: int | None = None
-) -> Told:
+def expect(counts: IntArray, sums: FloatArray, p: Parameters, workers: int | None = None) -> Told:
     """Return what all users tell under the parameters, in threads over chunks of users."""
     components = components_of(p)
     m, k = p.means.shape
@@ -274,9 +272,7 @@ def climb(
     return p, trace
 
 
-def log_evidence(
-    counts: IntArray, sums: FloatArray, p: Parameters
-) -> FloatArray:
+def log_evidence(counts: IntArray, sums: FloatArray, p: Parameters) -> FloatArray:
     """Return the log evidence of each user's averages, (n,)."""
     from lobandits.priors.posterior import posterior_of_users
 

@@ -126,7 +126,8 @@ def learn_prior(
     if m is None:
         if extra is not None:  # one value for all folds
             noise = one_state(*sample, noise, _part(table, some))[0].sigma
-        curve = evidence_curve(*(part[:CURVE_USERS] for part in sample), noise, rng)
+        few = slice(CURVE_USERS)
+        curve = evidence_curve(sample[0][few], sample[1][few], noise, rng)
         m = curve.chosen
     teaching = _part(table, some) if extra is not None else None
     p, penalty = fit_states(*sample, noise, m, rng, extra=teaching, workers=workers)

@@ -76,9 +76,7 @@ def _group_directions(means: FloatArray, m: int, rng: np.random.Generator) -> In
     return found
 
 
-def _seeded(
-    units: FloatArray, weight: FloatArray, m: int, rng: np.random.Generator
-) -> FloatArray:
+def _seeded(units: FloatArray, weight: FloatArray, m: int, rng: np.random.Generator) -> FloatArray:
     """Return m users far from each other: k-means++, the best of some candidates for each."""
     centres = [units[rng.integers(len(units))]]
     away = np.maximum(1.0 - units @ centres[0], 0.0)

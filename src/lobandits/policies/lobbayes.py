@@ -120,8 +120,9 @@ class LobBayes(Policy[State]):
 
     def odds(self, state: State, allowed: BoolArray) -> FloatArray:
         """Return the chances of the arms in the best mixture of two."""
-        args = state.counts, state.sums, allowed
-        return best_mixtures(*args, *self._args(), make_moments(self.n_arms), self.explore)
+        sigma, mixture, tables, room = self._args()
+        args = state.counts, state.sums, allowed, sigma, mixture, tables, room
+        return best_mixtures(*args, make_moments(self.n_arms), self.explore)
 
     def state_posterior(self, state: State) -> FloatArray:
         """Return the chance of each state, for a user who is no stranger."""
@@ -129,7 +130,8 @@ class LobBayes(Policy[State]):
         states: FloatArray = shares[:, :-1].reshape(len(shares), -1, self.prior.n_states).sum(1)
         total = states.sum(axis=1, keepdims=True)
         uniform = np.full_like(states, 1.0 / self.prior.n_states)
-        return np.divide(states, total, out=uniform, where=total > 0)
+        np.divide(states, total, out=uniform, where=total > 0)
+        return uniform
 
     def _shares(self, state: State) -> FloatArray:
         """Return the chances of all versions of the components, and of the stranger."""

@@ -68,7 +68,8 @@ def make_mixture(prior: Prior, trust: float, stranger: float) -> Mixture:
     components = prior.components(stranger)
     upper, lower = direct_relations(prior.orders)
     log_order = np.empty(len(components.mean))
-    prior_chances(components, upper, lower, np.linalg.inv(components.precision), log_order)
+    covariance = np.linalg.inv(components.precision).astype(np.float64)
+    prior_chances(components, upper, lower, covariance, log_order)
     with np.errstate(divide="ignore"):
         logs = float(np.log(1.0 - trust)), float(np.log(trust))
     level = components.precision.sum(axis=2)
@@ -78,10 +79,18 @@ def make_mixture(prior: Prior, trust: float, stranger: float) -> Mixture:
 def make_room(prior: Prior, n_points: int) -> Room:
     """Allocate the working memory."""
     k, b, m = prior.n_arms, len(prior.factors), prior.n_states
-    logs = [np.empty(2 * b * m + 1) for _ in range(2)]
-    points, top = np.empty((n_points, k)), np.empty(n_points, np.int64)
-    rows = [np.empty(k) for _ in range(2)]
-    return Room(make_posterior(b, m, k), *logs, points, top, *rows, *make_scratch(k))
+    scratch, flow = make_scratch(k)
+    return Room(
+        posterior=make_posterior(b, m, k),
+        log=np.empty(2 * b * m + 1),
+        share=np.empty(2 * b * m + 1),
+        points=np.empty((n_points, k)),
+        top=np.empty(n_points, np.int64),
+        weight=np.empty(k),
+        fit=np.empty(k),
+        scratch=scratch,
+        flow=flow,
+    )
 
 
 def direct_relations(orders: LatentOrders) -> tuple[IntArray, IntArray]:
@@ -191,7 +200,7 @@ def chance(
     gain: FloatArray,
     scale_var: float,
 ) -> float:
-    """Return the sum over relations of log Phi(gap / sd) for N(mean, cov + scale_var gain gain')."""
+    """Return the sum over relations of log Phi(gap / sd) under N(mean, cov + v gain gain')."""
     log, product = 0.0, 1.0
     for e in range(upper.shape[0]):
         a, b = upper[e], lower[e]
@@ -222,9 +231,7 @@ def prior_chances(
 
 
 @lean
-def place_state(
-    normal: FloatArray, j: int, x: Mixture, p: Posterior, out: FloatArray
-) -> None:
+def place_state(normal: FloatArray, j: int, x: Mixture, p: Posterior, out: FloatArray) -> None:
     """Write one point of component j: mean + R' e + sqrt(v) e' g, without its own shift.
 
     What moves all arms alike tells nothing of which is best, and would only blur what the arms

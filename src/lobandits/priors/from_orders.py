@@ -35,7 +35,7 @@ def prior_of_orders(orders: LatentOrders, sigma: float = 1.0) -> Prior:
     unit = 2.0 * np.sqrt(max(k * k - 1, 1) / 12.0)
     comparable = orders.precedes | orders.precedes.transpose(0, 2, 1)
     free = 1.0 - comparable.sum() / max(orders.n_states * k * (k - 1), 1)
-    slopes = sigma * FLATTEST * RATIO ** np.arange(N_SLOPES)
+    slopes = sigma * FLATTEST * RATIO ** np.arange(N_SLOPES, dtype=np.float64)
     m = orders.n_states
     return Prior(
         arms=orders.arms,
@@ -45,6 +45,6 @@ def prior_of_orders(orders: LatentOrders, sigma: float = 1.0) -> Prior:
         shift=float(FLAT * slopes[-1]),
         scales=np.zeros(m),
         sigma=sigma,
-        factors=slopes,
+        factors=slopes.astype(np.float64),
         known=orders,
     )

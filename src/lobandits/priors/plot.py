@@ -27,7 +27,9 @@ def plot_prior(prior: Prior, ax: "Axes | None" = None) -> "Figure":
         mean, sd = prior.means[s, order], np.sqrt(own[s])
         label = f"state {s}: {100 * prior.shares[s]:.0f} %, scale {prior.scales[s]:.2g}"
         (line,) = ax.plot(mean, marker="o", markersize=3, label=label)
-        ax.fill_between(np.arange(len(mean)), mean - sd, mean + sd, color=line.get_color(), alpha=0.15)
+        ax.fill_between(
+            np.arange(len(mean)), mean - sd, mean + sd, color=line.get_color(), alpha=0.15
+        )
     ax.set_xticks(range(prior.n_arms), [prior.arms[a] for a in order], rotation=45, ha="right")
     ax.set_ylabel("mean reward")
     ax.legend(fontsize="small")

@@ -86,7 +86,7 @@ class Prior(Frozen):
     shift: float
     scales: FloatArray
     sigma: float
-    factors: FloatArray = field(default=(1.0,), repr=False)  # type: ignore[assignment]
+    factors: FloatArray = field(default_factory=lambda: np.ones(1), repr=False)
     known: LatentOrders | None = field(default=None, repr=False, metadata={"decode": _known})
 
     def __post_init__(self) -> None:
@@ -169,7 +169,8 @@ class Prior(Frozen):
         """Return C_s of every state, (m, k, k), with a factor of 1."""
         d = self._directions
         personal = (self.scales**2)[:, None, None] * d[:, :, None] * d[:, None, :]
-        return self.spread + self.shift**2 + personal
+        covariances: FloatArray = self.spread + self.shift**2 + personal
+        return covariances
 
     @cached_property
     def _directions(self) -> FloatArray:
@@ -194,7 +195,7 @@ class Prior(Frozen):
             mean=np.concatenate([f * self.means for f in factors]),
             direction=np.concatenate([f * self._directions for f in factors]),
             square=np.tile(self.scales**2, len(factors)),
-            precision=np.linalg.inv(a),
+            precision=np.linalg.inv(a).astype(np.float64),
             log_det=np.linalg.slogdet(a)[1],
             level=float(self.population_mean.mean()),
             own=float(max(own, np.finfo(float).tiny)),
@@ -299,7 +300,8 @@ def _shares(value: ArrayLike, m: int) -> FloatArray:
             f"shares must be {m} positive numbers that sum to 1, one for each state, "
             f"got {shares.tolist()}"
         )
-    return shares / shares.sum()
+    normal: FloatArray = shares / shares.sum()
+    return normal
 
 
 def _scales(value: ArrayLike, m: int) -> FloatArray:
@@ -318,7 +320,7 @@ def _spread(value: ArrayLike, k: int) -> FloatArray:
         raise LobInputError(f"spread must have the shape ({k}, {k}), got {spread.shape}")
     if not np.allclose(spread, spread.T, rtol=1e-9, atol=0):
         raise LobInputError("spread must be a symmetric matrix")
-    symmetric = 0.5 * (spread + spread.T)
+    symmetric: FloatArray = 0.5 * (spread + spread.T)
     if np.linalg.eigvalsh(symmetric)[0] <= 0:
         raise LobInputError(
             "spread must be positive definite: every arm needs some variance of its own"
