@@ -1,0 +1,104 @@
+"""Where EM starts: one Gaussian, then its posterior means grouped by the directions they take."""
+
+import numpy as np
+
+from lobandits._checks import FloatArray, IntArray
+from lobandits.learning.mixture import Parameters, Penalty, climb, components_of
+from lobandits.priors.posterior import make_posterior, posterior_of_users
+
+RESTARTS, ROUNDS = 8, 30  # of the grouping
+CANDIDATES = 4  # for each new centre
+FIRST_STEPS = 300
+
+
+def one_state(
+    counts: IntArray, sums: FloatArray, sigma: float, extra: tuple[float, float] | None = None
+) -> tuple[Parameters, Penalty]:
+    """Return the Gaussian of the whole population, and the penalty that it brings for states."""
+    k = counts.shape[1]
+    grand = sums.sum() / counts.sum()
+    users = sums.sum(axis=1) / np.maximum(counts.sum(axis=1), 1)
+    variance = max(float(users.var()), 1e-4 * sigma**2, 1e-12)
+    mean = (sums.sum(axis=0) + grand) / (counts.sum(axis=0) + 1)
+    weak = Penalty(mean, np.eye(k) / variance, np.full(k, variance), means=1e-3)
+    start = Parameters(
+        np.ones(1), mean[None], variance * np.eye(k), variance**0.5, np.full(1, 0.3), sigma
+    )
+    p, _ = climb(counts, sums, start, weak, FIRST_STEPS, extra)
+    d = p.means[0] - p.means[0].mean()
+    covariance = p.spread + p.shift**2 + p.scales[0] ** 2 * np.outer(d, d)
+    return p, Penalty(p.means[0], np.linalg.inv(covariance), np.diag(p.spread).copy())
+
+
+def posterior_means(counts: IntArray, sums: FloatArray, p: Parameters) -> FloatArray:
+    """Return each user's means as the parameters see them, (n, k)."""
+    (n, k), m = counts.shape, len(p.means)
+    shares, means, log = np.empty((n, m + 1)), np.empty((n, k)), np.empty(n)
+    room = make_posterior(1, m, k)
+    posterior_of_users(counts, sums, p.sigma, components_of(p), room, shares, means, log)
+    return means
+
+
+def grouped(
+    means: FloatArray, one: Parameters, n_states: int, rng: np.random.Generator
+) -> Parameters:
+    """Return states at the groups of users whose means point in the same direction.
+
+    Users of one state differ in scale and shift, so their means without the average over arms
+    have the same direction, not the same length.
+    """
+    labels = _group_directions(means, n_states, rng)
+    sizes = np.bincount(labels, minlength=n_states)
+    centres = np.zeros((n_states, means.shape[1]))
+    np.add.at(centres, labels, means)
+    centres = np.where(sizes[:, None] > 0, centres / np.maximum(sizes, 1)[:, None], one.means[0])
+    residuals = means - centres[labels]
+    spread = 0.5 * np.cov(residuals.T) + 0.1 * np.diag(np.diag(one.spread))
+    shares = (sizes + 1.0) / (len(means) + n_states)
+    scales = np.full(n_states, 0.3)
+    return Parameters(shares, centres, np.atleast_2d(spread), one.shift, scales, one.sigma)
+
+
+def _group_directions(means: FloatArray, m: int, rng: np.random.Generator) -> IntArray:
+    """Return the best of some spherical k-means: labels that maximise the sum of w cos."""
+    centred = means - means.mean(axis=1, keepdims=True)
+    length = np.sqrt((centred**2).sum(axis=1))
+    typical = max(float(np.median(length)), 1e-300)
+    units = centred / np.maximum(length, 1e-12 * typical)[:, None]
+    weight = length / (length + typical)  # short means have no clear direction
+    best, found = -np.inf, np.zeros(len(means), dtype=np.int64)
+    for _ in range(RESTARTS):
+        centres = _lloyd(units, weight, _seeded(units, weight, m, rng))
+        closeness = units @ centres.T
+        value = float((weight * closeness.max(axis=1)).sum())
+        if value > best:
+            best, found = value, closeness.argmax(axis=1)
+    return found
+
+
+def _seeded(units: FloatArray, weight: FloatArray, m: int, rng: np.random.Generator) -> FloatArray:
+    """Return m users far from each other: k-means++, the best of some candidates for each."""
+    centres = [units[rng.integers(len(units))]]
+    away = np.maximum(1.0 - units @ centres[0], 0.0)
+    while len(centres) < m:
+        mass = away * weight + 1e-300
+        some = rng.choice(len(units), size=CANDIDATES, p=mass / mass.sum())
+        left = [np.minimum(away, np.maximum(1.0 - units @ units[u], 0.0)) for u in some]
+        pick = int(np.argmin([(weight * rest).sum() for rest in left]))
+        away = left[pick]
+        centres.append(units[some[pick]])
+    return np.array(centres)
+
+
+def _lloyd(units: FloatArray, weight: FloatArray, centres: FloatArray) -> FloatArray:
+    """Return the centres after some rounds of spherical k-means; an empty group keeps its own."""
+    for _ in range(ROUNDS):
+        labels = (units @ centres.T).argmax(axis=1)
+        sums = np.zeros_like(centres)
+        np.add.at(sums, labels, weight[:, None] * units)
+        length = np.sqrt((sums**2).sum(axis=1, keepdims=True))
+        moved = np.where(length > 0, sums / np.maximum(length, 1e-300), centres)
+        if np.allclose(moved, centres, rtol=0, atol=1e-9):
+            break
+        centres = moved
+    return centres

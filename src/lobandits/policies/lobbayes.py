@@ -1,0 +1,283 @@
+"""LobBayes: information-directed sampling on everything that the logs know."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from lobandits._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    checked_spread,
+    fraction,
+    whole,
+)
+from lobandits._jit import kernel, lean
+from lobandits.errors import LobInputError
+from lobandits.policies.explanation import Details
+from lobandits.policies.information_ratio import mix_two_arms
+from lobandits.policies.mixture_points import (
+    Mixture,
+    Room,
+    draw_points,
+    make_mixture,
+    make_room,
+    point_tables,
+)
+from lobandits.policies.policy import Policy
+from lobandits.policies.state import State
+from lobandits.priors import Prior
+
+STRANGERS = 0.2  # of what is not trusted
+
+
+class Moments(NamedTuple):
+    """What the points tell of the arms."""
+
+    on_top: FloatArray  # (k,): the share of points with the arm on top
+    mean: FloatArray  # (k,)
+    by_top: FloatArray  # (k, k): [top, arm], the arm's mean over points with that top
+    regret: FloatArray  # (k,): Delta
+    information: FloatArray  # (k,): I
+
+
+@dataclass(frozen=True)
+class LobBayes(Policy[State]):
+    r"""Play the two-arm mixture of the least (expected regret)^2 / (expected information).
+
+    .. math:: \Delta_a = E[\max_b \mu_b] - E[\mu_a], \qquad
+        I_a = \sum_b P(\mathrm{top} = b) (E[\mu_a \mid \mathrm{top} = b] - E[\mu_a])^2,
+
+    over points of the user's posterior under a prior learned from logs. Every state of the prior
+    has two versions, free and strict: in the strict one its order holds. A stranger, whose arms are
+    exchangeable, stands for users like none in the logs. See :doc:`lobbayes`.
+
+    Parameters
+    ----------
+    prior
+        From `learn_prior`, or `Prior.from_orders`.
+    sigma
+        Standard deviation of rewards; by default the prior's.
+    trust
+        Prior chance that a state's order holds for its users: 0 for numbers only, near 1 where an
+        expert vouches for the orders.
+    stranger
+        Prior chance of a user like none in the logs; by default ``0.2 * (1 - trust)``.
+    explore
+        Share of choices that are uniform, for logs that must support off-policy estimates.
+    n_points
+        Points of the posterior.
+
+    Examples
+    --------
+    >>> means, spread = [[3.0, 1.0, 0.0], [0.0, 1.0, 3.0]], 0.1 * np.eye(3)
+    >>> prior = Prior(["a", "b", "c"], [0.5, 0.5], means, spread, 1.0, [0.3, 0.3], 1.0)
+    >>> policy = LobBayes(prior)
+    >>> state = policy.start()
+    >>> policy.record(state, arms=[0, 2], rewards=[0.5, 2.5], users=[0, 0])
+    >>> policy.choose(state, rng=0)
+    array([2])
+    """
+
+    name = "lobbayes"
+    style = ("#882255", "solid", "*")
+    prior: Prior = field(repr=False, metadata={"decode": Prior.from_dict})
+    sigma: float | None = None
+    trust: float = 0.5
+    stranger: float | None = None
+    explore: float = 0.0
+    n_points: int = 32
+    n_arms: int = field(init=False)
+    arms: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        prior = checked_prior(self.prior)
+        stranger = STRANGERS * (1 - fraction("trust", self.trust))
+        given = stranger if self.stranger is None else fraction("stranger", self.stranger)
+        if given == 1:
+            raise LobInputError("stranger is 1, which leaves nothing to the prior; lower it")
+        self._set(
+            trust=fraction("trust", self.trust),
+            sigma=prior.sigma if self.sigma is None else checked_spread("sigma", self.sigma),
+            stranger=given,
+            explore=fraction("explore", self.explore),
+            n_points=whole("n_points", self.n_points, least=2),
+            n_arms=prior.n_arms,
+            arms=prior.arms,
+        )
+
+    @cached_property
+    def _mixture(self) -> Mixture:
+        assert self.stranger is not None
+        return make_mixture(self.prior, self.trust, self.stranger)
+
+    def _args(self) -> tuple[float, Mixture, FloatArray, Room]:
+        assert self.sigma is not None
+        tables = point_tables(self.n_points, self.n_arms + 1)
+        return self.sigma, self._mixture, tables, make_room(self.prior, self.n_points)
+
+    def odds(self, state: State, allowed: BoolArray) -> FloatArray:
+        """Return the chances of the arms in the best mixture of two."""
+        sigma, mixture, tables, room = self._args()
+        args = state.counts, state.sums, allowed, sigma, mixture, tables, room
+        return best_mixtures(*args, make_moments(self.n_arms), self.explore)
+
+    def state_posterior(self, state: State) -> FloatArray:
+        """Return the chance of each state, for a user who is no stranger."""
+        shares = self._shares(state)
+        states: FloatArray = shares[:, :-1].reshape(len(shares), -1, self.prior.n_states).sum(1)
+        total = states.sum(axis=1, keepdims=True)
+        uniform = np.full_like(states, 1.0 / self.prior.n_states)
+        np.divide(states, total, out=uniform, where=total > 0)
+        return uniform
+
+    def _shares(self, state: State) -> FloatArray:
+        """Return the chances of all versions of the components, and of the stranger."""
+        sigma, mixture, tables, room = self._args()
+        out = np.empty((state.n_users, len(room.share)))
+        versions(state.counts, state.sums, self.all_arms, sigma, mixture, tables, room, out)
+        return out
+
+    def details(self, state: State, allowed: BoolArray) -> Details:
+        """Return what each arm would cost and tell, and each state's chance."""
+        sigma, mixture, tables, room = self._args()
+        moments = make_moments(self.n_arms)
+        args = state.counts, state.sums, allowed, sigma, mixture, tables, room, moments
+        best_mixtures(*args, self.explore)
+        chances = self.state_posterior(state)[0]
+        shares, states = self._shares(state)[0], self.prior.n_states
+        half = (len(shares) - 1) // 2
+        strict = shares[half : 2 * half].reshape(-1, states).sum(axis=0)
+        free = shares[:half].reshape(-1, states).sum(axis=0)
+        best = np.array(self.arms)[self.prior.means.argmax(axis=1)]
+        return Details(
+            arms={
+                "posterior mean": moments.mean,
+                "on top": moments.on_top,
+                "regret": moments.regret,
+                "information": moments.information,
+            },
+            states={
+                "best": best,
+                "share": self.prior.shares,
+                "chance": chances,
+                "order holds": strict / np.maximum(strict + free, np.finfo(float).tiny),
+            },
+            notes=self._notes(moments, chances, room, float(shares[-1])),
+        )
+
+    def _notes(
+        self, moments: Moments, chances: FloatArray, room: Room, stranger: float
+    ) -> list[str]:
+        """Say in words which state it is, how sure, and what is the user's own."""
+        s = int(chances.argmax())
+        p, m = room.posterior, self.prior.n_states
+        log = p.log[:-1].reshape(-1, m)[:, s]
+        j = int(log.argmax()) * m + s
+        shift = float((p.mean[j] - (1 + p.scale[j]) * self._mixture.components.mean[j]).mean())
+        shift += float(p.scale[j] * self._mixture.components.mean[j].mean())
+        return [
+            f"Most likely state {s}, with a chance of {100 * chances[s]:.3g} %; "
+            f"a user like none in the logs: {100 * stranger:.3g} %.",
+            f"In that state the user's own scale is {1 + p.scale[j]:.3g} times the state's, "
+            f"and the shift {shift:+.3g}.",
+        ]
+
+
+def checked_prior(prior: Prior) -> Prior:
+    """Return a prior, or say where one comes from."""
+    if not isinstance(prior, Prior):
+        raise LobInputError(
+            "prior must be a Prior, as learn_prior(logs) or Prior.from_orders(orders) makes it, "
+            f"got {type(prior).__name__}"
+        )
+    return prior
+
+
+def make_moments(k: int) -> Moments:
+    """Allocate the memory for ``k`` arms."""
+    rows = [np.empty(k) for _ in range(4)]
+    return Moments(rows[0], rows[1], np.empty((k, k)), rows[2], rows[3])
+
+
+@kernel
+def best_mixtures(
+    counts: IntArray,
+    sums: FloatArray,
+    allowed: BoolArray,
+    sigma: float,
+    mixture: Mixture,
+    tables: FloatArray,
+    room: Room,
+    moments: Moments,
+    explore: float,
+) -> FloatArray:
+    """Return every user's chances, (n, k); room and moments are then those of the last."""
+    odds = np.empty(counts.shape)
+    for u in range(len(counts)):
+        some = allowed[u if len(allowed) > 1 else 0]
+        draw_points(counts[u], sums[u], some, sigma, mixture, tables, room)
+        split_by_top(room.points, room.top, moments)
+        mix_two_arms(moments.regret, moments.information, some, odds[u])
+        if explore > 0.0:
+            mix_uniform(some, explore, odds[u])
+    return odds
+
+
+@kernel
+def versions(
+    counts: IntArray,
+    sums: FloatArray,
+    allowed: BoolArray,
+    sigma: float,
+    mixture: Mixture,
+    tables: FloatArray,
+    room: Room,
+    out: FloatArray,
+) -> None:
+    """Write the chances of all versions of the components, and of the stranger."""
+    for u in range(len(counts)):
+        draw_points(counts[u], sums[u], allowed[0], sigma, mixture, tables, room)
+        out[u] = room.share
+
+
+@lean
+def split_by_top(points: FloatArray, top: IntArray, m: Moments) -> None:
+    """Write the moments; O(n k + k^2). An arm on top of every point has a regret of exactly 0."""
+    n, k = points.shape
+    for a in range(k):
+        m.on_top[a] = m.mean[a] = m.regret[a] = m.information[a] = 0.0
+        for b in range(k):
+            m.by_top[a, b] = 0.0
+    for i in range(n):
+        b = top[i]
+        m.on_top[b] += 1.0
+        best = points[i, b]
+        for a in range(k):
+            m.by_top[b, a] += points[i, a]
+            m.regret[a] += best - points[i, a]
+    for b in range(k):
+        if m.on_top[b] > 0.0:
+            for a in range(k):
+                m.mean[a] += m.by_top[b, a] / n
+    for b in range(k):
+        if m.on_top[b] > 0.0:
+            for a in range(k):
+                gap = m.by_top[b, a] / m.on_top[b] - m.mean[a]
+                m.information[a] += m.on_top[b] / n * gap * gap
+    for a in range(k):
+        m.regret[a] /= n
+        m.on_top[a] /= n
+
+
+@lean
+def mix_uniform(allowed: BoolArray, explore: float, out: FloatArray) -> None:
+    """Mix the uniform distribution over allowed arms into chances."""
+    n = 0
+    for a in range(out.shape[0]):
+        n += allowed[a]
+    for a in range(out.shape[0]):
+        if allowed[a]:
+            out[a] = (1.0 - explore) * out[a] + explore / n

@@ -1,0 +1,335 @@
+"""Prior: what past users tell of a new one, before the first reward."""
+
+import os
+import warnings
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lobandits._checks import (
+    FloatArray,
+    finite_array,
+    fraction,
+    not_negative,
+    positive,
+    read_only,
+)
+from lobandits._frozen import Frozen
+from lobandits._versioned import check_versioned, read_versioned, write_versioned
+from lobandits.errors import LobInputError
+from lobandits.orders import LatentOrders
+from lobandits.orders.arms import arm_names, counted
+from lobandits.priors.posterior import Components, make_posterior, posterior_of_users
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMAT, VERSION = "lobandits.prior", 1
+FIELDS = ("arms", "shares", "means", "spread", "shift", "scales", "sigma", "factors", "known")
+NOUN = "a saved prior"
+SHOWN = 5  # arms of a state in words
+NEARLY = 1e-6  # shares and chances that sum to one but for rounding
+
+
+def _known(data: Any) -> LatentOrders | None:
+    return None if data is None else LatentOrders.from_dict(data, "known")
+
+
+@dataclass(frozen=True)
+class Prior(Frozen):
+    r"""A user's means before the first reward: a mixture of Gaussians, one for each state.
+
+    .. math:: \mu \mid s \sim N(m_s, C_s), \qquad
+        C_s = \Sigma + \tau^2 1 1^T + \rho_s^2 d_s d_s^T, \qquad d_s = m_s - \bar m_s 1,
+
+    where a user is in state s with the chance w_s. `learn_prior` learns one from logs, and
+    `from_orders` makes one of orders alone.
+
+    Parameters
+    ----------
+    arms : names of the k arms
+    shares : (m,)
+        w, how common the states are.
+    means : (m, k)
+        The states' means m_s.
+    spread : (k, k)
+        Sigma: how users of one state differ in everything but shift and scale.
+    shift
+        tau, the standard deviation of what a user adds to all arms alike.
+    scales : (m,)
+        rho: users of a state have 1 + rho_s times its differences between arms, give or take.
+    sigma
+        Standard deviation of a reward.
+    factors : (b,), optional
+        Overall factors, all as likely, on means and spread but not on the shift; one, of 1,
+        unless the scale of the rewards is unknown.
+    known : LatentOrders, optional
+        The states' orders, where these are known; else `orders` are those of the means.
+
+    Examples
+    --------
+    >>> prior = Prior(["x", "y"], [0.75, 0.25], [[3, 1], [1, 4]], np.eye(2), 0.5, [0.2, 0.3], 1.0)
+    >>> print(prior)
+    2 states of 2 arms; sigma 1, shift 0.5
+    state 0: 75 % of users, scale 0.2: x 3 > y 1
+    state 1: 25 % of users, scale 0.3: y 4 > x 1
+    """
+
+    arms: tuple[str, ...]
+    shares: FloatArray
+    means: FloatArray
+    spread: FloatArray
+    shift: float
+    scales: FloatArray
+    sigma: float
+    factors: FloatArray = field(default_factory=lambda: np.ones(1), repr=False)
+    known: LatentOrders | None = field(default=None, repr=False, metadata={"decode": _known})
+
+    def __post_init__(self) -> None:
+        means = finite_array("means", self.means, ndim=2)
+        arms = arm_names(means.shape[1], self.arms)
+        factors = finite_array("factors", self.factors, ndim=1)
+        if not len(factors) or (factors <= 0).any():
+            raise LobInputError(f"factors must be positive numbers, got {self.factors!r}")
+        if self.known is not None:
+            _check_known(self.known, means, arms)
+        self._set(
+            arms=arms,
+            means=means,
+            shares=_shares(self.shares, len(means)),
+            spread=_spread(self.spread, means.shape[1]),
+            shift=not_negative("shift", self.shift),
+            scales=_scales(self.scales, len(means)),
+            sigma=positive("sigma", self.sigma),
+            factors=factors,
+        )
+
+    @classmethod
+    def from_orders(cls, orders: LatentOrders, sigma: float = 1.0) -> "Prior":
+        """Return a scale-free prior for orders without logs.
+
+        See `lobandits.priors.from_orders.prior_of_orders`.
+        """
+        from lobandits.priors.from_orders import prior_of_orders
+
+        return prior_of_orders(orders, sigma)
+
+    @property
+    def n_states(self) -> int:
+        """Number of states, m."""
+        return len(self.means)
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms, k."""
+        return len(self.arms)
+
+    @cached_property
+    def orders(self) -> LatentOrders:
+        """The states' orders: those known, or the orders of their means."""
+        return self.known or _without_warnings(self.means, self.arms)
+
+    def sure_orders(self, level: float = 0.95) -> LatentOrders:
+        """Return only the relations that hold for at least this share of a state's users.
+
+        Arm a is above b where Phi((m_a - m_b) / sd of the gap) >= ``level``; this is transitive.
+        """
+        from scipy.special import ndtr
+
+        if not 0.5 <= fraction("level", level) < 1:
+            raise LobInputError(f"level must be at least 0.5 and below 1, got {level!r}")
+        covariance = self._covariances()
+        own = np.diagonal(covariance, axis1=1, axis2=2)
+        gap = self.means[:, :, None] - self.means[:, None, :]
+        variance = own[:, :, None] + own[:, None, :] - 2 * covariance
+        chance = ndtr(gap / np.sqrt(np.maximum(variance, np.finfo(float).tiny)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return LatentOrders((chance >= level) & (gap > 0), self.arms)
+
+    @cached_property
+    def population_mean(self) -> FloatArray:
+        """The mean of all users, (k,)."""
+        return read_only(self.factors.mean() * (self.shares @ self.means))
+
+    @cached_property
+    def population_covariance(self) -> FloatArray:
+        """The covariance of all users' means, (k, k)."""
+        square = float(np.mean(self.factors**2))
+        within = np.tensordot(self.shares, self._covariances() - self.shift**2, 1)
+        second = np.einsum("s,sa,sb->ab", self.shares, self.means, self.means)
+        mean = self.population_mean
+        return read_only(square * (within + second) - np.outer(mean, mean) + self.shift**2)
+
+    def _covariances(self) -> FloatArray:
+        """Return C_s of every state, (m, k, k), with a factor of 1."""
+        d = self._directions
+        personal = (self.scales**2)[:, None, None] * d[:, :, None] * d[:, None, :]
+        covariances: FloatArray = self.spread + self.shift**2 + personal
+        return covariances
+
+    @cached_property
+    def _directions(self) -> FloatArray:
+        return self.means - self.means.mean(axis=1, keepdims=True)
+
+    def components(self, stranger: float = 0.0) -> Components:
+        """Return the prior as kernels read it, with a stranger of weight ``stranger``.
+
+        The stranger is a user like none in the logs: its arms are exchangeable, as different from
+        each other as those of a user of the population.
+        """
+        factors = self.factors
+        a = factors[:, None, None] ** 2 * self.spread + self.shift**2
+        log_share = np.log(np.tile(self.shares, len(factors)) * (1 - stranger) / len(factors))
+        k, total = self.n_arms, self.population_covariance
+        contrasts = np.trace(total) - total.sum() / k
+        own = (contrasts + self.population_mean.var() * k) / max(k - 1, 1)
+        with np.errstate(divide="ignore"):
+            log_stranger = float(np.log(stranger))
+        return Components(
+            log_share=log_share,
+            mean=np.concatenate([f * self.means for f in factors]),
+            direction=np.concatenate([f * self._directions for f in factors]),
+            square=np.tile(self.scales**2, len(factors)),
+            precision=np.linalg.inv(a).astype(np.float64),
+            log_det=np.linalg.slogdet(a)[1],
+            level=float(self.population_mean.mean()),
+            own=float(max(own, np.finfo(float).tiny)),
+            common=float(max(total.mean(), np.finfo(float).tiny)),
+            log_stranger=log_stranger,
+        )
+
+    def posterior(
+        self, counts: ArrayLike, sums: ArrayLike, sigma: float | None = None
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the chances of the states, the means and the log evidence of users' rewards.
+
+        Parameters
+        ----------
+        counts, sums : (n, k)
+            The number and the sum of each user's rewards from each arm.
+        sigma
+            Of a reward, if not the prior's own.
+
+        Returns
+        -------
+        chances : (n, m)
+        means : (n, k)
+            Posterior means.
+        log_evidence : (n,)
+            Log density of the averages of the arms that have rewards.
+        """
+        number = finite_array("counts", counts, ndim=2)
+        total = finite_array("sums", sums, ndim=2)
+        for name, array in (("counts", number), ("sums", total)):
+            if array.shape != (len(number), self.n_arms):
+                raise LobInputError(
+                    f"{name} must have the shape ({len(number)}, {self.n_arms}), got {array.shape}"
+                )
+        if (number < 0).any():
+            raise LobInputError("counts must not be negative")
+        noise = self.sigma if sigma is None else positive("sigma", sigma)
+        n, b, m = len(number), len(self.factors), self.n_states
+        shares, means, log = np.empty((n, b * m + 1)), np.empty(number.shape), np.empty(n)
+        room = make_posterior(b, m, self.n_arms)
+        whole = number.astype(np.int64)
+        posterior_of_users(whole, total, noise, self.components(), room, shares, means, log)
+        return shares[:, :-1].reshape(n, b, m).sum(axis=1), means, log
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the prior as plain data, for JSON."""
+        return {"format": FORMAT, "version": VERSION, **self._plain()}
+
+    @classmethod
+    def from_dict(cls, data: Any, source: str = "prior") -> "Prior":
+        """Return the prior that `to_dict` described; errors open with ``source``."""
+        checked = check_versioned(data, source, FORMAT, VERSION, FIELDS, NOUN)
+        return cls._made(checked, source)
+
+    @classmethod
+    def _made(cls, data: dict[str, Any], source: str) -> "Prior":
+        content = {name: data[name] for name in data if name not in ("format", "version")}
+        try:
+            return cls(**cls._decoded(content, "the prior"))
+        except LobInputError as error:
+            raise LobInputError(f"{source}: {error}") from None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a JSON file that `load` reads; nothing in it tells of single users."""
+        write_versioned(path, FORMAT, VERSION, self._plain(), rows=("means", "spread"))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Prior":
+        """Return the prior saved in a JSON file."""
+        return cls._made(read_versioned(path, FORMAT, VERSION, FIELDS, NOUN), str(path))
+
+    def plot(self, ax: "Axes | None" = None) -> "Figure":
+        """Draw the states' means with the spread of their users, and their shares."""
+        from lobandits.priors.plot import plot_prior
+
+        return plot_prior(self, ax)
+
+    def __str__(self) -> str:
+        states, arms = counted(self.n_states, "state"), counted(self.n_arms, "arm")
+        lines = [f"{states} of {arms}; sigma {self.sigma:.3g}, shift {self.shift:.3g}"]
+        for s in np.argsort(-self.shares, kind="stable"):
+            best = np.argsort(-self.means[s], kind="stable")[:SHOWN]
+            words = " > ".join(f"{self.arms[a]} {self.means[s, a]:.3g}" for a in best)
+            rest = " > ..." if self.n_arms > SHOWN else ""
+            share = f"{100 * self.shares[s]:.3g} % of users, scale {self.scales[s]:.2g}"
+            lines.append(f"state {s}: {share}: {words}{rest}")
+        return "\n".join(lines)
+
+
+def _check_known(known: LatentOrders, means: FloatArray, arms: tuple[str, ...]) -> None:
+    if known.arms != arms or known.n_states != len(means):
+        raise LobInputError(
+            f"known are orders of {counted(known.n_states, 'state')} over the arms {known.arms}; "
+            f"the prior has {counted(len(means), 'state')} over {arms}"
+        )
+
+
+def _shares(value: ArrayLike, m: int) -> FloatArray:
+    shares = finite_array("shares", value, ndim=1)
+    if shares.shape != (m,) or (shares <= 0).any() or abs(shares.sum() - 1) > NEARLY:
+        raise LobInputError(
+            f"shares must be {m} positive numbers that sum to 1, one for each state, "
+            f"got {shares.tolist()}"
+        )
+    normal: FloatArray = shares / shares.sum()
+    return normal
+
+
+def _scales(value: ArrayLike, m: int) -> FloatArray:
+    scales = finite_array("scales", value, ndim=1)
+    if scales.shape != (m,) or (scales < 0).any():
+        raise LobInputError(
+            f"scales must be {m} numbers that are not negative, one for each state, "
+            f"got {scales.tolist()}"
+        )
+    return scales
+
+
+def _spread(value: ArrayLike, k: int) -> FloatArray:
+    spread = finite_array("spread", value, ndim=2)
+    if spread.shape != (k, k):
+        raise LobInputError(f"spread must have the shape ({k}, {k}), got {spread.shape}")
+    if not np.allclose(spread, spread.T, rtol=1e-9, atol=0):
+        raise LobInputError("spread must be a symmetric matrix")
+    symmetric: FloatArray = 0.5 * (spread + spread.T)
+    if np.linalg.eigvalsh(symmetric)[0] <= 0:
+        raise LobInputError(
+            "spread must be positive definite: every arm needs some variance of its own"
+        )
+    return symmetric
+
+
+def _without_warnings(means: FloatArray, arms: tuple[str, ...]) -> LatentOrders:
+    """Return the orders of the means; states that differ in numbers only have the same."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return LatentOrders.from_means(means, arms)
