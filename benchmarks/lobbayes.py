@@ -113,7 +113,8 @@ def learning(n_users: int, m: int, rewards: int) -> None:
     plain = (time.perf_counter() - began) / 50
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(
-        f"\nlearning {n_users:,} users, {m} states: {seconds:.1f} s (bar 60), {memory:.2f} GB (bar 2)"
+        f"\nlearning {n_users:,} users, {m} states: {seconds:.1f} s (bar 60), "
+        f"{memory:.2f} GB (bar 2)"
     )
     print(
         f"a step of EM: {1e6 * mine:.1f} us a user, {plain / mine:.0f} times plain NumPy (bar 20)"

@@ -12,6 +12,7 @@ from lobandits.learning.mixture import (
     expect,
     log_evidence,
     log_penalty,
+    nothing_told,
 )
 
 
@@ -31,8 +32,7 @@ def random_table(n: int, k: int, rng: np.random.Generator) -> tuple[IntArray, Fl
 def plain_expect(counts: IntArray, sums: FloatArray, p: Parameters) -> Told:
     """The sums from joint Gaussians of (y, e, z), state by state and user by user."""
     m, k = p.means.shape
-    told = Told(*(np.zeros(m) for _ in range(3)), np.zeros((m, k)), np.zeros((m, k)),
-                np.zeros((k, k)), np.zeros(2))  # fmt: skip
+    told = nothing_told(m, k)
     shared = p.spread + p.shift**2
     for n, total in zip(counts, sums, strict=True):
         seen = n > 0

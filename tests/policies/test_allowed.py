@@ -1,7 +1,7 @@
 """Choice sets against twins that know them, on all kinds of orders; what caches must not change."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -56,9 +56,9 @@ class Situation:
     counts: IntArray
     sums: FloatArray
     allowed: BoolArray
-    shares: list[float] | None
+    shares: Any  # one number per state, or None
 
-    def state(self, policy: Policy) -> State:
+    def state(self, policy: Policy) -> Any:
         state = policy.start(len(self.counts))
         state.counts[:], state.sums[:] = self.counts, self.sums
         return state
@@ -232,7 +232,7 @@ def test_ucb_takes_the_largest_index_of_the_allowed(case: Situation) -> None:
     assert_like_twins(UCB(k, case.sigma), case, lambda: UCBTwin(k, case.sigma))
 
 
-def recorded(case: Situation, policy: Policy, twins: list[Twin]) -> State:
+def recorded(case: Situation, policy: Policy, twins: Sequence[Any]) -> Any:
     """Rewards as policies and twins record them, in the order of the arms."""
     state = policy.start(len(twins))
     for u, twin in enumerate(twins):
@@ -379,7 +379,12 @@ def test_all_arms_allowed_is_no_set_at_all(policy: Policy) -> None:
     for t in range(12):
         play(policy, state, 1, seed=t)
         one, other = state.copy(), state.copy()
-        every = [np.ones(K, np.bool_), [True] * K, np.ones((1, K), bool), [[True] * K] * USERS]
+        every: list[Any] = [
+            np.ones(K, np.bool_),
+            [True] * K,
+            np.ones((1, K), bool),
+            [[True] * K] * USERS,
+        ]
         p = policy.probabilities(state)
         for allowed in every:
             np.testing.assert_array_equal(policy.probabilities(state, allowed), p)

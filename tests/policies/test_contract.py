@@ -238,11 +238,11 @@ def test_states_of_another_shape_are_refused(policy: Policy) -> None:
     with pytest.raises(LobInputError, match="the state has"):
         policy.choose(policy.start(USERS).take([0, 1]) if policy.n_users else wrong(policy), 0)
     with pytest.raises(LobInputError, match="needs a"):
-        policy.probabilities(None)  # type: ignore[arg-type]
+        policy.probabilities(None)
 
 
 def wrong(policy: Policy) -> State:
-    state = policy.start(2)
+    state: State = policy.start(2)
     state.counts = np.zeros((2, K + 1), np.int64)
     return state
 

@@ -10,7 +10,7 @@ import lobandits.policies.losses as module
 from lobandits._checks import FloatArray
 from lobandits.orders import LatentOrders, PartialOrder, UserOrders
 from lobandits.policies import LobIDS
-from lobandits.policies.lobids import mix_two_arms
+from lobandits.policies.information_ratio import mix_two_arms
 
 MEANS = np.random.default_rng(5).normal(size=(3, 5))
 DAGS = LatentOrders.from_relations(
@@ -90,7 +90,7 @@ def test_without_room_for_bounds_nothing_changes(monkeypatch: pytest.MonkeyPatch
 
     bounded = play()
     monkeypatch.setattr(module, "CACHE_LIMIT", 0)
-    assert policy.new_state(3).fit.shape == (3, 0, 5)
+    assert policy.new_state(3).point.shape == (3, 5, 0)
     assert play() == bounded
 
 
@@ -164,7 +164,7 @@ arms = st.lists(st.tuples(amounts, amounts), min_size=1, max_size=6)
 
 def mixture(regret: FloatArray, information: FloatArray) -> FloatArray:
     out = np.empty(len(regret))
-    mix_two_arms(regret, information, out)
+    mix_two_arms(regret, information, np.ones(len(out), np.bool_), out)
     return out
 
 

@@ -66,7 +66,7 @@ def test_no_feasible_state_is_counted_and_falls_back_to_the_tops() -> None:
     policy.record(state, [0, 1, 2] * 20, [0.0, 0.0, 9.0] * 20, users=[0] * 60)
     assert policy.probabilities(state).tolist() == [[0.5, 0.5, 0.0]]
     assert {int(policy.choose(state, seed)[0]) for seed in range(20)} == {0, 1}
-    assert state.infeasible.tolist() == [1]  # type: ignore[attr-defined]
+    assert state.infeasible.tolist() == [1]
     assert "refreshes without a feasible state: 1;" in str(policy.explain(state))
 
 

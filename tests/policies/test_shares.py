@@ -107,7 +107,7 @@ def test_a_state_of_share_zero_is_ruled_out(name: str) -> None:
 def test_one_state_left_is_the_state() -> None:
     orders = LatentOrders.from_rankings([[0, 1, 2], [2, 1, 0], [1, 0, 2]])
     for cls in (LobTS, LobIMED, LobIDS):
-        policy = cls(orders, 1.0, shares=[0, 1, 0])
+        policy: Policy = cls(orders, 1.0, shares=np.array([0.0, 1.0, 0.0]))
         state = policy.start()
         for reward in (9.0, 99.0):
             assert policy.probabilities(state).tolist() == [[0.0, 0.0, 1.0]], cls
@@ -118,7 +118,7 @@ def test_one_state_left_is_the_state() -> None:
 @pytest.mark.plain
 def test_shares_are_the_chances_before_the_first_reward() -> None:
     orders = LatentOrders.from_rankings([[0, 1, 2], [2, 1, 0], [1, 0, 2]])
-    shares = [0.2, 0.5, 0.3]
+    shares = np.array([0.2, 0.5, 0.3])
     policy = LobTS(orders, 3.0, shares=shares)
     state = policy.start()
     assert policy.probabilities(state)[0] == pytest.approx([0.2, 0.3, 0.5])

@@ -17,7 +17,7 @@ from lobandits.policies.registry import stored_form
 K, SIGMA = 4, 1.3
 MEANS = np.random.default_rng(5).normal(size=(3, K))
 PRIOR_MEANS, PRIOR_STDS = [0.0, -2.0, 1.5, 0.25], [100.0, 0.5, 1.0, 3.0]
-PRIORS = {
+PRIORS: dict[str, tuple[Any, Any]] = {
     "both": (PRIOR_MEANS, PRIOR_STDS),
     "means": (PRIOR_MEANS, 2.0),
     "deviations": (-1.0, PRIOR_STDS),
@@ -28,7 +28,7 @@ PRIORS = {
 def test_agrees_with_the_listing(case: str) -> None:
     mean, std = PRIORS[case]
     twins = [TSTwin(K, SIGMA, mean, std) for _ in MEANS]
-    policy = TS(K, SIGMA, prior_mean=mean, prior_std=std)  # type: ignore[arg-type]
+    policy = TS(K, SIGMA, prior_mean=mean, prior_std=std)
     assert_same_game(policy, twins, gaussian(MEANS, SIGMA), rounds=150)
 
 
@@ -79,7 +79,8 @@ def test_the_same_for_each_arm_is_one_for_all() -> None:
 
 def test_storing_and_pickling_keep_them() -> None:
     policy = TS(K, SIGMA, np.array(PRIOR_MEANS), np.array(PRIOR_STDS))
-    for back in (policy_from_dict(stored_form(policy)), pickle.loads(pickle.dumps(policy))):
+    copies: list[Any] = [policy_from_dict(stored_form(policy)), pickle.loads(pickle.dumps(policy))]
+    for back in copies:
         assert back == policy
         assert hash(back) == hash(policy)
         np.testing.assert_array_equal(back.prior_mean, PRIOR_MEANS)

@@ -73,8 +73,8 @@ class Told(NamedTuple):
 
 def nothing_told(m: int, k: int) -> Told:
     """Return sums over no users."""
-    rows = [np.zeros(m) for _ in range(3)]
-    return Told(*rows, np.zeros((m, k)), np.zeros((m, k)), np.zeros((k, k)), np.zeros(2))
+    shapes = (m,), (m,), (m,), (m, k), (m, k), (k, k), (2,)
+    return Told._make(np.zeros(shape) for shape in shapes)
 
 
 def components_of(p: Parameters) -> Components:
@@ -85,7 +85,7 @@ def components_of(p: Parameters) -> Components:
         mean=p.means,
         direction=p.means - p.means.mean(axis=1, keepdims=True),
         square=p.scales**2,
-        precision=np.linalg.inv(shared)[None],
+        precision=np.linalg.inv(shared)[None].astype(np.float64),
         log_det=np.linalg.slogdet(shared)[1][None],
         level=0.0,
         own=1.0,
@@ -184,7 +184,7 @@ def maximise(told: Told, p: Parameters, penalty: Penalty, n: int) -> Parameters:
     rest = np.eye(k) - np.outer(np.ones(k), pull)  # E[eps | e] = rest e
     first, second = told.rest @ rest.T, told.scaled @ rest.T
     own = rest @ outer @ rest.T + n * left
-    precision = np.linalg.inv(p.spread)
+    precision: FloatArray = np.linalg.inv(p.spread).astype(np.float64)
     centred = np.eye(k) - 1.0 / k
     means = np.empty_like(p.means)
     for s in range(m):

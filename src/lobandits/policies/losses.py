@@ -129,7 +129,8 @@ def make_items(orders: LatentOrders | UserOrders, penalty: FloatArray) -> Items:
     place = first[user, -1] + np.arange(len(user)) - np.searchsorted(user, user)
     state[user, place], arm[user, place], plain[user, which] = which, -1, place
     groups = 1 + int(several.any())
-    return Items(*map(read_only, (state, arm, first, plain, used, penalty)), groups)
+    fixed = [read_only(table) for table in (state, arm, first, plain, used)]
+    return Items(*fixed, penalty=read_only(penalty), groups=groups)
 
 
 def new_state(kind: type[L], n_users: int, n_arms: int, items: Items) -> L:

@@ -26,7 +26,7 @@ from lobandits.orders.tables import reduction
 from lobandits.priors import Prior
 from lobandits.priors.posterior import Components, Posterior, condition, make_posterior, weigh
 from lobandits.projection.kernels import fit_one
-from lobandits.projection.pooling import Scratch, make_scratch
+from lobandits.projection.scratch import Scratch, make_scratch
 
 N_TABLES = 32
 GOLDEN = 0.6180339887498949  # shifts the strata of the components from play to play
@@ -60,7 +60,6 @@ class Room(NamedTuple):
     weight: FloatArray  # (k,): 1 / variance
     fit: FloatArray  # (k,)
     scratch: Scratch
-    flow: FloatArray
 
 
 def make_mixture(prior: Prior, trust: float, stranger: float) -> Mixture:
@@ -79,7 +78,6 @@ def make_mixture(prior: Prior, trust: float, stranger: float) -> Mixture:
 def make_room(prior: Prior, n_points: int) -> Room:
     """Allocate the working memory."""
     k, b, m = prior.n_arms, len(prior.factors), prior.n_states
-    scratch, flow = make_scratch(k)
     return Room(
         posterior=make_posterior(b, m, k),
         log=np.empty(2 * b * m + 1),
@@ -88,8 +86,7 @@ def make_room(prior: Prior, n_points: int) -> Room:
         top=np.empty(n_points, np.int64),
         weight=np.empty(k),
         fit=np.empty(k),
-        scratch=scratch,
-        flow=flow,
+        scratch=make_scratch(k),
     )
 
 
@@ -293,7 +290,7 @@ def highest(point: FloatArray, allowed: BoolArray) -> int:
 def keep_order(i: int, state: int, allowed: BoolArray, t: OrderTables, r: Room) -> int:
     """Project point i on the order of ``state``; return its top: of arms that tie, the upper."""
     point = r.points[i]
-    fit_one(point, r.weight, t, 0, state, -1, r.fit, r.scratch, r.flow)
+    fit_one(point, r.weight, t, 0, state, -1, r.fit, r.scratch)
     top = -1
     for q in range(point.shape[0]):
         a = t.sequence[0, state, q]

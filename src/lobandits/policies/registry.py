@@ -96,8 +96,8 @@ class ProblemLike(Protocol):
         """Orders of the states."""
 
     @property
-    def state_means(self) -> ArrayLike:
-        """Means of the states."""
+    def state_means(self) -> ArrayLike | None:
+        """Means of the states, if they are known."""
 
 
 def make_policy(

@@ -70,14 +70,11 @@ class Posterior(NamedTuple):
 def make_posterior(n_factors: int, n_states: int, k: int) -> Posterior:
     """Allocate the working memory."""
     j = n_factors * n_states
-    square = [np.zeros((n_factors, k, k)) for _ in range(2)]
-    rows = [np.zeros((n_factors, k)) for _ in range(2)]
-    wide = [np.zeros((j, k)) for _ in range(2)]
-    flat = [np.zeros(j) for _ in range(2)]
-    ends = np.zeros(j + 1), np.zeros(3)
-    return Posterior(
-        np.zeros(k), np.zeros(k), np.zeros((k, k)), *square, *rows, *wide, *flat, *ends
-    )
+    shapes = (
+        (k,), (k,), (k, k), (n_factors, k, k), (n_factors, k, k), (n_factors, k), (n_factors, k),
+        (j, k), (j, k), (j,), (j,), (j + 1,), (3,),
+    )  # fmt: skip
+    return Posterior._make(np.zeros(shape) for shape in shapes)
 
 
 @lean
@@ -195,7 +192,7 @@ def condition_state(j: int, f: int, c: Components, p: Posterior) -> float:
     p.scale[j] = p.scale_var[j] * dr
     for a in range(k):
         mean[a] += p.scale[j] * g[a]
-    return -0.5 * (math.log(factor) + rr - dr * p.scale[j])
+    return float(-0.5 * (math.log(factor) + rr - dr * p.scale[j]))
 
 
 @lean
@@ -213,7 +210,7 @@ def condition_stranger(c: Components, p: Posterior) -> float:
     free = 1.0 + c.common * total
     p.steady[0] = c.common / free
     p.steady[1] = p.steady[0] * pull
-    return -0.5 * (log + math.log(free) + square - pull * p.steady[1])
+    return float(-0.5 * (log + math.log(free) + square - pull * p.steady[1]))
 
 
 @lean

@@ -174,7 +174,8 @@ class Prior(Frozen):
 
     @cached_property
     def _directions(self) -> FloatArray:
-        return self.means - self.means.mean(axis=1, keepdims=True)
+        directions: FloatArray = self.means - self.means.mean(axis=1, keepdims=True)
+        return directions
 
     def components(self, stranger: float = 0.0) -> Components:
         """Return the prior as kernels read it, with a stranger of weight ``stranger``.
