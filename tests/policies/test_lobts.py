@@ -111,7 +111,7 @@ def test_without_room_for_bounds_nothing_changes(monkeypatch: pytest.MonkeyPatch
 
     bounded = play()
     monkeypatch.setattr(module, "CACHE_LIMIT", 0)
-    assert policy.start(3).point.shape == (3, 5, 0)  # type: ignore[attr-defined]
+    assert policy.start(3).point.shape == (3, 5, 0)
     assert play() == bounded
 
 

@@ -129,8 +129,15 @@ def make_items(orders: LatentOrders | UserOrders, penalty: FloatArray) -> Items:
     place = first[user, -1] + np.arange(len(user)) - np.searchsorted(user, user)
     state[user, place], arm[user, place], plain[user, which] = which, -1, place
     groups = 1 + int(several.any())
-    fixed = [read_only(table) for table in (state, arm, first, plain, used)]
-    return Items(*fixed, penalty=read_only(penalty), groups=groups)
+    return Items(
+        state=read_only(state),
+        arm=read_only(arm),
+        first=read_only(first),
+        plain=read_only(plain),
+        used=read_only(used),
+        penalty=read_only(penalty),
+        groups=groups,
+    )
 
 
 def new_state(kind: type[L], n_users: int, n_arms: int, items: Items) -> L:
