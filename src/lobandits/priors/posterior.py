@@ -64,7 +64,7 @@ class Posterior(NamedTuple):
     scale: FloatArray  # (b m,): the mean of z
     scale_var: FloatArray  # (b m,): its variance v
     log: FloatArray  # (b m + 1,): log of share times evidence; last the stranger's
-    steady: FloatArray  # (3,): of the stranger: the variance and mean of its level, spare
+    steady: FloatArray  # (2,): of the stranger: the variance and mean of its level
 
 
 def make_posterior(n_factors: int, n_states: int, k: int) -> Posterior:
