@@ -72,7 +72,7 @@ def make_posterior(n_factors: int, n_states: int, k: int) -> Posterior:
     j = n_factors * n_states
     shapes = (
         (k,), (k,), (k, k), (n_factors, k, k), (n_factors, k, k), (n_factors, k), (n_factors, k),
-        (j, k), (j, k), (j,), (j,), (j + 1,), (3,),
+        (j, k), (j, k), (j,), (j,), (j + 1,), (2,),
     )  # fmt: skip
     return Posterior._make(np.zeros(shape) for shape in shapes)
 
