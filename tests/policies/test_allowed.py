@@ -15,7 +15,7 @@ from tests.policies.reference_ids import LobIDSTwin, LobIMEDTwin, two_arms
 from tests.policies.reference_lob import LobTSTwin, LobUCBTwin, TopArmsTwin
 from tests.projection.cases import KINDS
 
-import lobandits.policies.losses as module
+import lobandits.policies.loss_bounds as module
 from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, PartialOrder

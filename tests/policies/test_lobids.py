@@ -6,7 +6,7 @@ from tests.policies.cases import assert_same_game, constant, gaussian, random_pr
 from tests.policies.reference_ids import LobIDSTwin, two_arms
 from tests.projection.cases import KINDS
 
-import lobandits.policies.losses as module
+import lobandits.policies.loss_bounds as module
 from lobandits._checks import FloatArray
 from lobandits.orders import LatentOrders, PartialOrder, UserOrders
 from lobandits.policies import LobIDS

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.policies.cases import assert_same_game, constant, gaussian, random_problems
 from tests.policies.reference_lob import LobTSTwin
 
-import lobandits.policies.losses as module
+import lobandits.policies.loss_bounds as module
 from lobandits._checks import FloatArray
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders

@@ -18,15 +18,15 @@ from lobandits.policies.hypotheses import (
 )
 from lobandits.policies.information_ratio import mix_two_arms
 from lobandits.policies.line_prior import best_positions
-from lobandits.policies.losses import (
+from lobandits.policies.loss_bounds import (
     Items,
     LossState,
     Memory,
-    fit_of_states,
     make_items,
     new_state,
     open_losses,
 )
+from lobandits.policies.losses import fit_of_states
 from lobandits.policies.order_policy import OrderPolicy
 from lobandits.policies.shares import checked_shares
 

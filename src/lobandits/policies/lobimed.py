@@ -8,17 +8,15 @@ import numpy as np
 from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits._jit import kernel
 from lobandits.policies.explanation import Details
-from lobandits.policies.losses import (
+from lobandits.policies.loss_bounds import (
     Items,
     Losses,
     LossState,
-    arm_losses,
-    fit_of_states,
-    losses_on_top,
     make_items,
     new_state,
     open_losses,
 )
+from lobandits.policies.losses import arm_losses, fit_of_states, losses_on_top
 from lobandits.policies.order_policy import OrderPolicy
 from lobandits.policies.shares import checked_shares
 

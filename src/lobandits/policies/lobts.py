@@ -12,19 +12,17 @@ from lobandits._jit import kernel
 from lobandits.errors import LobInputError
 from lobandits.policies.allowed import all_allowed
 from lobandits.policies.choices import CUT, draw_arms
+from lobandits.policies.draw_on_top import draw_on_top
 from lobandits.policies.explanation import Details
-from lobandits.policies.losses import (
+from lobandits.policies.loss_bounds import (
     Items,
     Losses,
     LossState,
-    arm_losses,
-    draw_on_top,
-    fit_of_states,
-    losses_on_top,
     make_items,
     new_state,
     open_losses,
 )
+from lobandits.policies.losses import arm_losses, fit_of_states, losses_on_top
 from lobandits.policies.order_policy import OrderPolicy
 from lobandits.policies.shares import checked_shares
 from lobandits.policies.state import array

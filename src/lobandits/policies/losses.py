@@ -1,176 +1,34 @@
-"""The smallest projection loss with each arm on top, with as few projections as possible.
+"""The smallest projection loss with each arm on top.
 
-Write F(mu) = sum_a N_a (mu_a - m_a)^2 for one user's plays N and means m. An item i is a state
-with one of its maximal arms on top, or with none; C_i is its closed cone. Wanted is, for every arm,
+    L(a) = min over states s with a in Max(s) of min over mu in H_s and M_a of
+           sum_b N_b (mu_b - m_b)^2 - 2 sigma^2 log p(s)
 
-    L(a) = min over items i with arm a on top of min over mu in C_i of F(mu) - 2 sigma^2 log p(s).
-
-A projection x of m on a convex cone has F(mu) >= F(x) + sum_a N_a (mu_a - x_a)^2 on the cone.
-So if ``lower`` = F(x) when the item was last projected, and later j rewards with mean r arrive
-for arm a with n plays and mean y before, minimising over each arm alone leaves a valid bound,
-and x itself, which is in the cone, gives one from above:
-
-    lower += n j / (n + j) ((r - x_a)^2 - (r - y)^2),   x_a += j / (n + j) (r - x_a)
-    upper += j (r - x_a)^2 - n j / (n + j) (r - y)^2,   x_a as it was projected.
-
-Both cost O(1) per item and reward. An item whose lower bound exceeds what its arm has already is
-not projected; and a random choice needs no more than to know on which side of it the bounds lie.
+for one user's plays N and means m; M_a has no arm above a. States are projected only if their
+bounds (`loss_bounds`) leave it open whether they are the least.
 
 Where only some arms are allowed, an arm is on top if it exceeds every *allowed* one. In a state
 with one maximal allowed arm that binds nothing, so its loss is the state's own, with none on top;
 else the states near enough are projected on the order with these relations added.
 """
 
-from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
-
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
+from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits._jit import kernel, lean
-from lobandits.orders import DAG, LatentOrders, OrderTables, UserOrders
+from lobandits.orders import LatentOrders, UserOrders
 from lobandits.policies.allowed import all_allowed, mark_tops
-from lobandits.policies.state import State, array, empty_state
+from lobandits.policies.loss_bounds import (
+    Losses,
+    catch_up,
+    lowest,
+    project_among,
+    project_item,
+    read_user,
+)
+from lobandits.policies.state import State
 from lobandits.projection import projection_losses
-from lobandits.projection.kernels import fit_one
-from lobandits.projection.mincut import split_dag
-from lobandits.projection.scratch import Scratch, make_scratch
 
 SLACK = 1e-9  # a bound may be wrong by rounding, relative to the losses and to sigma^2
-CACHE_LIMIT = 2**26  # numbers kept as bounds (512 MB); above that every state is projected
-
-
-class Items(NamedTuple):
-    """States with an arm on top, grouped by arm; then some with none. u = 1 where users share them.
-
-    A state with one maximal arm needs no item without an arm on top: it is the same cone.
-    """
-
-    state: IntArray  # (u, n_items)
-    arm: IntArray  # (u, n_items): -1 for none
-    first: IntArray  # (u, k + 1): the items of arm a are first[a] ... first[a + 1] - 1
-    plain: IntArray  # (u, m): by state, the item without an arm on top, or the same cone
-    used: IntArray  # (u,): how many items the user has
-    penalty: FloatArray  # (m,): by state, 2 sigma^2 log(largest p / p(s))
-    groups: int  # 2 if some items have no arm on top, else 1
-
-
-class Bounds(NamedTuple):
-    """What is known of every user's items since they were last projected.
-
-    Items with and without an arm on top are two groups: the second is seldom brought up to date.
-    """
-
-    lower: FloatArray  # (n_users, n_items)
-    upper: FloatArray  # (n_users, n_items)
-    carried: FloatArray  # (n_users, k, n_items): the x of ``lower``; items last, for SIMD
-    point: FloatArray  # (n_users, k, n_items): the x of ``upper``, the last projection
-    seen_counts: IntArray  # (n_users, groups, k): the plays that the bounds cover
-    seen_sums: FloatArray  # (n_users, groups, k): their rewards
-
-
-class Memory(NamedTuple):
-    """Working memory for one user."""
-
-    mean: FloatArray  # (k,)
-    weight: FloatArray  # (k,)
-    fit: FloatArray  # (k,): the last projection
-    projected: BoolArray  # (n_items,)
-    least: FloatArray  # (k,): of each arm's weight, what it is at least
-    most: FloatArray  # (k,): and at most
-    tops: BoolArray  # (k,)
-    above: BoolArray  # (k, k)
-    scratch: Scratch
-
-
-class Losses(NamedTuple):
-    """Orders, their items and bounds, and what the bounds were derived from."""
-
-    tables: OrderTables
-    items: Items
-    bounds: Bounds
-    kept: bool  # False: the bounds are memory for one user, and start again for each
-    known: IntArray  # (n_users,): names the orders behind each user's bounds
-    keys: IntArray  # (u,): names the orders now
-    memory: Memory
-
-
-@dataclass(eq=False, repr=False)
-class LossState(State):
-    """Rewards, and bounds that save projections: see `Bounds` and `Losses`."""
-
-    known: IntArray = field(metadata=array("cache"))
-    lower: FloatArray = field(metadata=array("cache", "items", dtype=np.float64))
-    upper: FloatArray = field(metadata=array("cache", "items", dtype=np.float64))
-    carried: FloatArray = field(metadata=array("cache", "arms", "items", dtype=np.float64))
-    point: FloatArray = field(metadata=array("cache", "arms", "items", dtype=np.float64))
-    seen_counts: IntArray = field(metadata=array("cache", "groups", "arms"))
-    seen_sums: FloatArray = field(metadata=array("cache", "groups", "arms", dtype=np.float64))
-
-
-L = TypeVar("L", bound=LossState)
-
-
-def make_items(orders: LatentOrders | UserOrders, penalty: FloatArray) -> Items:
-    """Return the items of all orders; users with fewer than others have unused ones last."""
-    maximal = orders.tables.maximal
-    users, m, k = maximal.shape
-    by_arm = maximal.transpose(0, 2, 1)
-    first = np.zeros((users, k + 1), np.int64)
-    by_arm.sum(axis=2).cumsum(axis=1, out=first[:, 1:])
-    several = maximal.sum(axis=2) > 1
-    used = first[:, -1] + several.sum(axis=1)
-    state, arm = np.zeros((2, users, int(used.max())), np.int64)
-    plain = np.zeros((users, m), np.int64)
-    user, top, which = np.nonzero(by_arm)
-    place = np.arange(len(user)) - np.searchsorted(user, user)  # among the user's own
-    state[user, place], arm[user, place], plain[user, which] = which, top, place
-    user, which = np.nonzero(several)
-    place = first[user, -1] + np.arange(len(user)) - np.searchsorted(user, user)
-    state[user, place], arm[user, place], plain[user, which] = which, -1, place
-    groups = 1 + int(several.any())
-    return Items(
-        state=read_only(state),
-        arm=read_only(arm),
-        first=read_only(first),
-        plain=read_only(plain),
-        used=read_only(used),
-        penalty=read_only(penalty),
-        groups=groups,
-    )
-
-
-def new_state(kind: type[L], n_users: int, n_arms: int, items: Items) -> L:
-    """Return an empty state, without bounds if these would take too much memory."""
-    n_items = items.state.shape[1]
-    if 2 * n_users * n_items * n_arms > CACHE_LIMIT:
-        return empty_state(kind, n_users, arms=n_arms, items=0, groups=0)
-    return empty_state(kind, n_users, arms=n_arms, items=n_items, groups=items.groups)
-
-
-def open_losses(
-    orders: LatentOrders | UserOrders, items: Items, keys: IntArray, state: LossState
-) -> Losses:
-    """Return what `losses_on_top` needs of a state, with memory for one user.
-
-    A state that lacks an item or a group, as one made for other orders may, keeps no bounds.
-    """
-    k, n_items = state.n_arms, items.state.shape[1]
-    kept = state.lower.shape[1] >= n_items and state.seen_counts.shape[1] >= items.groups
-    s = state if kept else empty_state(LossState, 1, arms=k, items=n_items, groups=items.groups)
-    bounds = Bounds(s.lower, s.upper, s.carried, s.point, s.seen_counts, s.seen_sums)
-    memory = Memory(
-        mean=np.empty(k),
-        weight=np.empty(k),
-        fit=np.empty(k),
-        projected=np.empty(n_items, np.bool_),
-        least=np.empty(k),
-        most=np.empty(k),
-        tops=np.empty(k, np.bool_),
-        above=np.empty((k, k), np.bool_),
-        scratch=make_scratch(k),
-    )
-    return Losses(orders.tables, items, bounds, kept, state.known, keys, memory)
 
 
 def state_losses(orders: LatentOrders | UserOrders, state: State) -> FloatArray:
@@ -261,85 +119,6 @@ def loss_of_arm(
 
 
 @lean
-def draw_on_top(
-    counts: IntArray, sums: FloatArray, u: int, losses: Losses, variance: float, uniform: float
-) -> int:
-    """Draw an arm by exp(-L(a) / (2 sigma^2)), by inverting the distribution function at a uniform.
-
-    Invariant: every weight lies between ``least`` and ``most``. While these leave it open which
-    arm is drawn, the arm of the widest range is projected. Return -1 if rounding might decide.
-    """
-    row, slot = read_user(counts, sums, u, losses)
-    items, r = losses.items, losses.memory
-    origin = bound_weights(row, slot, losses, variance)
-    while True:
-        arm = decided(r.least, r.most, uniform)
-        if arm >= 0:
-            return arm
-        widest = 0
-        for a in range(len(r.least)):
-            if r.most[a] - r.least[a] > r.most[widest] - r.least[widest]:
-                widest = a
-        if r.most[widest] <= r.least[widest]:
-            return -1
-        lo, hi = items.first[row, widest], items.first[row, widest + 1]
-        first = lowest(row, slot, lo, hi, losses)
-        loss = loss_of_arm(first, lo, hi, row, slot, losses, variance)
-        r.least[widest] = r.most[widest] = np.exp((origin - loss) / (2.0 * variance))
-
-
-@lean
-def bound_weights(row: int, slot: int, losses: Losses, variance: float) -> float:
-    """Write the range of every arm's weight exp((origin - L(a)) / (2 sigma^2)); return the origin.
-
-    It is the least upper bound of a loss; without any, the likeliest item is projected.
-    """
-    items, b, r = losses.items, losses.bounds, losses.memory
-    k = len(r.least)
-    origin = np.inf
-    for a in range(k):
-        r.least[a] = r.most[a] = np.inf  # of the loss, for now
-        for i in range(items.first[row, a], items.first[row, a + 1]):
-            penalty = items.penalty[items.state[row, i]]
-            r.least[a] = min(r.least[a], b.lower[slot, i] + penalty)
-            r.most[a] = min(r.most[a], b.upper[slot, i] + penalty)
-        origin = min(origin, r.most[a])
-    if origin == np.inf:
-        origin = project_item(lowest(row, slot, 0, items.first[row, k], losses), row, slot, losses)
-    for a in range(k):
-        low, high = r.least[a], r.most[a]
-        r.least[a] = np.exp((origin - high) / (2.0 * variance))
-        r.most[a] = np.exp(min((origin - low) / (2.0 * variance), 700.0))
-    return origin
-
-
-@lean
-def decided(least: FloatArray, most: FloatArray, uniform: float) -> int:
-    """Return the arm that is drawn under all weights in range, -1 if that is open. O(k).
-
-    Arm a is drawn if u (sum of all) lies from the sum before a to that up to a: two inequalities,
-    linear in the weights, so that each is worst at an end of their ranges.
-    """
-    k = len(least)
-    above_least = above_most = 0.0
-    for a in range(k):
-        above_least += least[a]
-        above_most += most[a]
-    slack = SLACK * above_most
-    below_least = below_most = 0.0
-    for a in range(k):
-        above_most -= most[a]
-        starts = uniform * above_least >= (1.0 - uniform) * below_most + slack
-        below_least += least[a]
-        below_most += most[a]
-        above_least -= least[a]
-        ends = uniform * max(above_most, 0.0) + slack <= (1.0 - uniform) * below_least
-        if starts and ends and least[a] > 0.0:
-            return a
-    return -1
-
-
-@lean
 def losses_among(
     row: int,
     slot: int,
@@ -391,159 +170,3 @@ def improves(bound: float, tolerance: float, tops: BoolArray, out: FloatArray) -
         if tops[a] and (out[a] == np.inf or bound < out[a] + SLACK * (out[a] + tolerance)):
             return True
     return False
-
-
-@lean
-def read_user(counts: IntArray, sums: FloatArray, u: int, losses: Losses) -> tuple[int, int]:
-    """Write the plays and means of user ``u``, nothing projected; bring the bounds up to date.
-
-    Bounds of other orders start again. Return the rows of the user's items and bounds.
-    """
-    r = losses.memory
-    row = u if losses.keys.shape[0] > 1 else 0
-    slot = u if losses.kept else 0
-    if losses.known[u] != losses.keys[row] or not losses.kept:
-        for group in range(losses.bounds.seen_counts.shape[1]):
-            forget(group, row, slot, losses)
-    catch_up(counts, sums, u, 0, row, slot, losses)
-    losses.known[u] = losses.keys[row]
-    for a in range(counts.shape[1]):
-        r.weight[a] = counts[u, a]
-        r.mean[a] = sums[u, a] / counts[u, a] if counts[u, a] > 0 else 0.0
-    r.projected[:] = False
-    return row, slot
-
-
-@lean
-def group_range(group: int, row: int, items: Items) -> tuple[int, int]:
-    """Return where the items of a group start and end: 0 with an arm on top, 1 without."""
-    n_tops = items.first[row, items.first.shape[1] - 1]
-    return (0, n_tops) if group == 0 else (n_tops, items.used[row])
-
-
-@lean
-def forget(group: int, row: int, slot: int, losses: Losses) -> None:
-    """Start a user's bounds again: no reward covered, and 0 is a bound of every loss."""
-    b = losses.bounds
-    lo, hi = group_range(group, row, losses.items)
-    b.lower[slot, lo:hi] = 0.0
-    b.upper[slot, lo:hi] = np.inf
-    b.seen_counts[slot, group] = 0
-    b.seen_sums[slot, group] = 0.0
-
-
-@lean
-def catch_up(
-    counts: IntArray, sums: FloatArray, u: int, group: int, row: int, slot: int, losses: Losses
-) -> None:
-    """Carry a group's bounds over to the rewards that came since; O(items) per arm.
-
-    Where bounds are not kept, 0 stays the bound of every loss.
-    """
-    b = losses.bounds
-    if not losses.kept or group >= b.seen_counts.shape[1]:
-        return
-    lo, hi = group_range(group, row, losses.items)
-    for a in range(counts.shape[1]):
-        before, after = b.seen_counts[slot, group, a], counts[u, a]
-        if after == before and sums[u, a] == b.seen_sums[slot, group, a]:
-            continue
-        if after <= before:  # not more rewards but other ones: start again
-            forget(group, row, slot, losses)
-            catch_up(counts, sums, u, group, row, slot, losses)
-            return
-        j = after - before
-        new = (sums[u, a] - b.seen_sums[slot, group, a]) / j
-        if before == 0:
-            b.carried[slot, a, lo:hi] = new
-            b.upper[slot, lo:hi] = np.inf
-        else:
-            old = b.seen_sums[slot, group, a] / before
-            raise_lower(old, new, before, j, b.lower[slot, lo:hi], b.carried[slot, a, lo:hi])
-            raise_upper(old, new, before, j, b.upper[slot, lo:hi], b.point[slot, a, lo:hi])
-        b.seen_counts[slot, group, a] = after
-        b.seen_sums[slot, group, a] = sums[u, a]
-
-
-@lean
-def raise_lower(
-    old: float, new: float, before: int, j: int, lower: FloatArray, carried: FloatArray
-) -> None:
-    """Update the lower bounds for ``j`` more rewards of one arm, as this module opens."""
-    step = j / (before + j)
-    scale = before * step
-    for i in range(lower.shape[0]):
-        x = carried[i]
-        lower[i] += scale * ((old - x) * (2.0 * new - x - old))
-        carried[i] = x + step * (new - x)
-
-
-@lean
-def raise_upper(
-    old: float, new: float, before: int, j: int, upper: FloatArray, point: FloatArray
-) -> None:
-    """Update the upper bounds for ``j`` more rewards of one arm, as this module opens."""
-    spread = before * j / (before + j) * (new - old) * (new - old)
-    for i in range(upper.shape[0]):
-        upper[i] += j * (new - point[i]) * (new - point[i]) - spread
-
-
-@lean
-def lowest(row: int, slot: int, lo: int, hi: int, losses: Losses) -> int:
-    """Return the item from ``lo`` to ``hi`` with the lowest bound, its penalty included."""
-    items, lower = losses.items, losses.bounds.lower
-    best, least = lo, np.inf
-    for i in range(lo, hi):
-        value = lower[slot, i] + items.penalty[items.state[row, i]]
-        if value < least:
-            best, least = i, value
-    return best
-
-
-@lean
-def project_item(i: int, row: int, slot: int, losses: Losses) -> float:
-    """Project on item ``i``, unless that is done; its bound is then exact. Return its loss."""
-    t, items, b, r = losses.tables, losses.items, losses.bounds, losses.memory
-    state = items.state[row, i]
-    if not r.projected[i]:
-        top = items.arm[row, i]
-        loss = fit_one(r.mean, r.weight, t, row, state, top, r.fit, r.scratch)
-        b.lower[slot, i] = b.upper[slot, i] = loss
-        for a in range(r.fit.shape[0]):
-            b.carried[slot, a, i] = b.point[slot, a, i] = r.fit[a]
-        r.projected[i] = True
-    return float(b.lower[slot, i] + items.penalty[state])
-
-
-@lean
-def project_among(row: int, state: int, top: int, allowed: BoolArray, losses: Losses) -> float:
-    """Project on a state's order with ``top`` above all allowed arms; return the loss. O(k^3)."""
-    r = losses.memory
-    add_top(losses.tables, row, state, top, allowed, r.above)
-    return split_dag(r.mean, r.weight, r.above, -1, r.fit, r.scratch)
-
-
-@lean
-def add_top(
-    t: OrderTables, row: int, state: int, top: int, allowed: BoolArray, out: BoolArray
-) -> None:
-    """Write the closure of a state's order with ``top`` above all allowed arms.
-
-    Only what is at or above ``top`` gains relations: to all that is at or below an allowed arm.
-    """
-    k = allowed.shape[0]
-    for b in range(k):
-        for a in range(k):
-            out[a, b] = t.kind[row, state] == DAG and t.above[row, state, a, b]
-        if t.kind[row, state] != DAG:
-            a = t.parent[row, state, b]
-            while a >= 0:
-                out[a, b] = True
-                a = t.parent[row, state, a]
-    for y in range(k):
-        under = allowed[y] and y != top
-        for b in range(k):
-            under |= allowed[b] and b != top and out[b, y]
-        if under:
-            for x in range(k):
-                out[x, y] |= x == top or out[x, top]
