@@ -48,6 +48,8 @@ REFUSED: list[tuple[Any, str]] = [
     (lambda s: s.record(s.decide("a").id, math.inf), "invalid_reward"),
     (lambda s: s.record(s.decide("a").id, 1.1e40), "invalid_reward"),
     (lambda s: s.record(s.decide("a").id, 10**400), "invalid_reward"),
+    (lambda s: s.record(s.decide("a").id, 10**5000), "invalid_reward"),
+    (lambda s: s.record(s.decide("a").id, None), "invalid_reward"),
     (lambda s: s.record(s.decide("a").id, "1"), "invalid_reward"),
     (lambda s: s.record(s.decide("a").id, True), "invalid_reward"),
     (lambda s: s.user("nobody"), "unknown_user"),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 from tests.service.conftest import MakeService
 
@@ -20,6 +21,7 @@ REASONS = {
     "forgetful": "comes back as Forgetful",
     "one way": "no way back",
     "undecided": "no odds",
+    "hopeless": "must have an arm with odds above 0",
     "no JSON": "not JSON",
     "unknown": "unknown policy 'unknown'",
 }
@@ -57,6 +59,13 @@ def broken() -> Iterator[Broken]:
             raise ZeroDivisionError("no odds")
 
     @dataclass(frozen=True, repr=False, eq=False)
+    class Hopeless(lob.UCB):
+        name: ClassVar[str] = "hopeless"
+
+        def odds(self, state: Any, allowed: Any) -> Any:
+            return np.zeros(state.counts.shape)
+
+    @dataclass(frozen=True, repr=False, eq=False)
     class NoJson(lob.UCB):
         name: ClassVar[str] = "nojson"
 
@@ -72,7 +81,7 @@ def broken() -> Iterator[Broken]:
         name: ClassVar[str] = "unknown"
 
     del registry._classes["unknown"]
-    classes = (Nameless, Forgetful, OneWay, Undecided, NoJson, Unknown)
+    classes = (Nameless, Forgetful, OneWay, Undecided, Hopeless, NoJson, Unknown)
     yield dict(zip(REASONS, [cls(1, 2.0) for cls in classes], strict=True))
     registry._classes.clear()
     registry._classes.update(known)

@@ -8,8 +8,8 @@ from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
 from lobandits.errors import LobError, LobInputError
 from lobandits.orders.arms import arm_index
 from lobandits.service.checks import MOST_CHARACTERS
+from lobandits.service.choosing import choose_arms, state_of
 from lobandits.service.errors import UnknownArmError, UnreadableModelError
-from lobandits.service.policy_decisions import drawn, state_of
 from lobandits.service.policy_json import decoded
 from lobandits.service.store import Store
 from lobandits.service.store.models import arm_numbers, read_model
@@ -34,9 +34,9 @@ class Model:
         except Exception as error:  # the policy may be anybody's
             reason = error if isinstance(error, LobError) else repr(error)
             raise UnreadableModelError(
-                f"model {self.name} of {store.url} cannot be read: {reason}; import its policy "
-                "first, upgrade lobandits if a newer one made it, or go back to the model before "
-                f"it: lob model rollback --store {store.url}"
+                f"model {self.name} of {store.url} cannot be read: {reason}; import what defines "
+                "its policy (--import), upgrade lobandits if a newer one made it, or go back to "
+                f"the model before it: lob model rollback --store {store.url}"
             ) from error
         self.ids = [arms[name] for name in self.policy.arms]
         self.column = np.full(max(arms.values()) + 2, -1)  # the last one is of all later arms
@@ -78,7 +78,7 @@ class Model:
         """
         counts, sums = table
         state = state_of(self.policy, counts[rows], sums[rows])
-        arms, chances = drawn(self.policy, state, self._allowed(sets), rng)
+        arms, chances = choose_arms(self.policy, state, self._allowed(sets), rng)
         return arms.tolist(), chances.tolist()
 
     def _allowed(self, sets: Sequence[Places]) -> BoolArray:

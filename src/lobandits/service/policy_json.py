@@ -11,7 +11,7 @@ from lobandits.errors import LobError, LobInputError
 from lobandits.policies import Policy, policy_from_dict
 from lobandits.policies.registry import stored_form
 from lobandits.service.checks import MOST_ALLOWED, MOST_CHARACTERS
-from lobandits.service.policy_decisions import drawn
+from lobandits.service.choosing import choose_arms
 
 
 def encoded(policy: Policy) -> tuple[str, str]:
@@ -56,7 +56,7 @@ def _proven(policy: Policy) -> str:
 def decoded(text: str) -> Policy:
     """Return the policy that `encoded` wrote, after a first decision: that compiles its kernels."""
     policy = policy_from_dict(json.loads(text))
-    drawn(policy, policy.new_state(1), policy.all_arms, np.random.default_rng(0))
+    choose_arms(policy, policy.new_state(1), policy.all_arms, np.random.default_rng(0))
     return policy
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from starlette.types import ASGIApp
 
 from lobandits._imports import Code
+from lobandits.errors import LobError
 from lobandits.policies import Policy
 from lobandits.service.decision_service import DecisionService
 from lobandits.service.http.app import create_app
@@ -64,6 +65,11 @@ class ServerPlan:
     def app(self) -> ASGIApp:
         """Return the app, for a process of its own."""
         start_logging(self.log_level)
+        if self.code.failure:
+            raise LobError(
+                f"a worker cannot import what defines the policies: {self.code.failure}; install "
+                "it there, too"
+            )
         return create_app(self.service(), self.settings)
 
     def service(self, policy: Policy | None = None) -> DecisionService:
