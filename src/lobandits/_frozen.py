@@ -83,17 +83,15 @@ class Frozen:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return self is other or self._key() == other._key()
+        mine, others = self._items().values(), other._items().values()
+        return all(a is b or _content(a) == _content(b) for a, b in zip(mine, others, strict=True))
 
     def __hash__(self) -> int:
         return self._hash
 
     @cached_property
     def _hash(self) -> int:
-        return hash((type(self), self._key()))
-
-    def _key(self) -> tuple[Any, ...]:
-        return tuple(map(_content, self._items().values()))
+        return hash((type(self), *map(_content, self._items().values())))
 
     def __repr__(self) -> str:
         shown = (name for name, of in self._fields().items() if of.repr)

@@ -24,7 +24,7 @@ def show(
     from lobandits._files import read_json
     from lobandits.learning import OrderModel
     from lobandits.orders import LatentOrders
-    from lobandits.orders.latent import MODEL_FORMAT
+    from lobandits.orders.storage import MODEL_FORMAT
 
     checked_suffix("--plot", plot)
     data = read_json(orders)

@@ -4,7 +4,7 @@ import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits.learning.kendall import pair_signs
-from lobandits.orders.tables import closure
+from lobandits.orders.closure import closure
 
 
 def confident_relations(

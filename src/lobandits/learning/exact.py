@@ -3,13 +3,13 @@
 import numpy as np
 
 from lobandits._checks import whole
+from lobandits._words import counted
 from lobandits.errors import LobInputError
 from lobandits.learning.kendall import rank
 from lobandits.learning.logs import Logs, reward_table
 from lobandits.learning.model import OrderModel, model_of
 from lobandits.learning.table import RewardTable
 from lobandits.orders import LatentOrders
-from lobandits.orders.arms import counted
 
 SHOWN = 3
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from lobandits._checks import closest
+from lobandits._words import counted
 from lobandits.errors import LobInputError
 from lobandits.learning.source import Source, readable
-from lobandits.orders.arms import counted
 
 KINDS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv", ".txt": "csv"}
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
+from lobandits._words import counted
 from lobandits.errors import LobInputError
 from lobandits.learning.aggregate import Names, aggregate, check_cells
 from lobandits.learning.frames import open_frame
@@ -12,7 +13,6 @@ from lobandits.learning.log_files import as_text, as_written, open_files
 from lobandits.learning.pivot import pivot
 from lobandits.learning.source import Source, check_columns
 from lobandits.learning.table import RewardTable
-from lobandits.orders.arms import counted
 
 if TYPE_CHECKING:
     import ibis

@@ -28,7 +28,7 @@ from lobandits.learning.logs import Logs, read_logs
 from lobandits.learning.table import RewardTable
 from lobandits.orders import LatentOrders
 from lobandits.orders.arms import arm_index
-from lobandits.orders.latent import MODEL_FORMAT
+from lobandits.orders.storage import MODEL_FORMAT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,9 +5,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lobandits._checks import IntArray
+from lobandits._plots import EM, FONT_SIZE, PAGE_WIDTH
 from lobandits.learning.model import OrderModel
 from lobandits.orders import LatentOrders
-from lobandits.orders.plot import EM, FONT_SIZE, PAGE_WIDTH, plot_ranks
+from lobandits.orders.ranks import plot_ranks
 
 BAR_WIDTH = 1.4  # in inches
 

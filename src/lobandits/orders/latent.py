@@ -1,52 +1,43 @@
-"""LatentOrders: one partial order per latent state, over the same arms.
+"""LatentOrders: one partial order per latent state, over the same arms."""
 
-In JSON, ``{"format": "lobandits.orders", "version": 1, "arms": ["a", "b", "c"], "states":
-[[["b", "a"]]]}`` holds one state in which b stands above a, and c is free.
-"""
-
-import json
 import os
-import reprlib
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, partial
-from itertools import pairwise
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lobandits._checks import BoolArray, IntArray, generator, read_only
-from lobandits._files import read_json, write_text
-from lobandits.errors import LobInputError
-from lobandits.orders.arms import (
-    Arm,
-    arm_index,
-    arm_indices,
-    arm_names,
+from lobandits._files import read_json
+from lobandits._versioned import write_versioned
+from lobandits._words import counted
+from lobandits.errors import LobInputError, LobWarning
+from lobandits.orders.arms import Arm, arm_indices, arm_names
+from lobandits.orders.chains import chain_closure, keep_links
+from lobandits.orders.closed import ClosedOrders
+from lobandits.orders.closure import paths
+from lobandits.orders.parse import (
     as_list,
     as_states,
     close,
-    counted,
     parse_matrix,
     parse_means,
-    parse_position,
     parse_ranking,
     parse_relations,
-    warn_of_repeats,
 )
-from lobandits.orders.partial import ClosedOrders, PartialOrder
-from lobandits.orders.tables import chain_closure, keep_links, paths
+from lobandits.orders.partial import PartialOrder
+from lobandits.orders.positions import parse_position
+from lobandits.orders.storage import FORMAT, VERSION, decode
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FORMAT = "lobandits.orders"
-MODEL_FORMAT = "lobandits.model"  # such files hold orders under the field "orders"
-VERSION = 1
-FIELDS = ("format", "version", "arms", "states")
 
-
+@dataclass(frozen=True, init=False)
 class LatentOrders(ClosedOrders):
     """The orders of m latent states over the same k arms: immutable and validated.
 
@@ -72,7 +63,7 @@ class LatentOrders(ClosedOrders):
         names = arm_names(edges.shape[-1], arms)
         states = as_states(edges, "precedes must hold one matrix per state")
         closed = [close(state, names, f"state {s}") for s, state in enumerate(states)]
-        self._close(np.stack(closed), names)
+        self._set(precedes=np.stack(closed), arms=names)
         warn_of_repeats(self.precedes, stacklevel=3)
 
     @classmethod
@@ -122,9 +113,9 @@ class LatentOrders(ClosedOrders):
     @classmethod
     def _stacked(cls, closed: list[BoolArray], arms: tuple[str, ...]) -> "LatentOrders":
         """Return the orders of checked closures (k, k)."""
-        precedes = np.stack(closed)
+        precedes = read_only(np.stack(closed))
         warn_of_repeats(precedes, stacklevel=4)
-        return cls._of(precedes, arms)
+        return cls._of(precedes=precedes, arms=arms)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "LatentOrders":
@@ -136,20 +127,20 @@ class LatentOrders(ClosedOrders):
     @classmethod
     def from_dict(cls, data: Any, source: str = "orders") -> "LatentOrders":
         """Return the orders that `to_dict` described; errors open with ``source``."""
-        return cls._of(*_decode(data, source))
+        precedes, arms = decode(data, source)
+        return cls._of(precedes=precedes, arms=arms)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file that a person can read, and `load`."""
-        dump = partial(json.dumps, ensure_ascii=False)
-        *fields, (_, states) = self.to_dict().items()
-        lines = [f'  "{field}": {dump(value)},\n' for field, value in fields]
-        rows = ",\n".join(f"    {dump(state)}" for state in states)
-        write_text(path, "{\n" + "".join(lines) + f'  "states": [\n{rows}\n  ]\n}}\n')
+        write_versioned(path, FORMAT, VERSION, self._states(), rows=["states"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of the JSON file."""
+        return {"format": FORMAT, "version": VERSION, **self._states()}
+
+    def _states(self) -> dict[str, Any]:
         states = [[[self.arms[a] for a in path] for path in paths(s)] for s in self.precedes]
-        return {"format": FORMAT, "version": VERSION, "arms": list(self.arms), "states": states}
+        return {"arms": list(self.arms), "states": states}
 
     @property
     def n_states(self) -> int:
@@ -171,7 +162,8 @@ class LatentOrders(ClosedOrders):
             raise LobInputError(f"reveal needs total orders, but state {s} is partial: {self[s]}")
         noise = generator(rng).random((self.n_states, self.n_arms - 1))
         sequence = self.tables.sequence[0]
-        return LatentOrders._of(chain_closure(sequence, keep_links(noise, q)), self.arms)
+        revealed = chain_closure(sequence, keep_links(noise, q))
+        return LatentOrders._of(precedes=revealed, arms=self.arms)
 
     def only(self, arms: Iterable[Arm]) -> "LatentOrders":
         """Return the orders induced on some arms, in the order given.
@@ -180,7 +172,7 @@ class LatentOrders(ClosedOrders):
         """
         some = arm_indices(self.arms, arms)
         names = tuple(self.arms[a] for a in some)
-        return LatentOrders._of(self.precedes[:, some][:, :, some], names)
+        return LatentOrders._of(precedes=self.precedes[:, some][:, :, some], arms=names)
 
     def kendall_distances(self) -> IntArray:
         """Return how many pairs of arms two states order oppositely: int (m, m)."""
@@ -210,7 +202,7 @@ class LatentOrders(ClosedOrders):
 
     def __getitem__(self, state: SupportsIndex) -> PartialOrder:
         s = parse_position(state, self.n_states, "state")
-        return PartialOrder._of(self.precedes[s], self.arms)
+        return PartialOrder._of(precedes=self.precedes[s], arms=self.arms)
 
     def __iter__(self) -> Iterator[PartialOrder]:
         return (self[s] for s in range(self.n_states))
@@ -224,59 +216,16 @@ class LatentOrders(ClosedOrders):
         return f"LatentOrders({states}, {arms}, {total})"
 
 
-def _decode(data: Any, source: str) -> tuple[BoolArray, tuple[str, ...]]:
-    """Return closures and arm names, or say which field of ``source`` is wrong."""
-    if isinstance(data, dict) and data.get("format") == MODEL_FORMAT:
-        data, source = data.get("orders"), f"{source}: orders"
-    if not isinstance(data, dict):
-        raise LobInputError(f"{source}: expected an object with the fields {', '.join(FIELDS)}")
-    _check_header(data, source)
-    names = _list(data["arms"], f"{source}: arms")
-    states = _list(data["states"], f"{source}: states")
-    try:
-        arms = arm_names(len(names), names)
-    except LobInputError as error:
-        raise LobInputError(f"{source}: {error}") from None
-    closed = [_decode_state(row, arms, f"{source}: states[{s}]") for s, row in enumerate(states)]
-    return np.stack(closed), arms
-
-
-def _check_header(data: dict[str, Any], source: str) -> None:
-    if data.get("format", FORMAT) != FORMAT:
-        raise LobInputError(f"{source}: format is {data['format']!r}; expected {FORMAT!r}")
-    missing = [field for field in FIELDS if field not in data]
-    if missing:
-        raise LobInputError(f"{source}: the field {missing[0]!r} is missing")
-    version = data["version"]
-    if type(version) is not int or version < 1:
-        raise LobInputError(f"{source}: version is {version!r}; expected the number {VERSION}")
-    if version > VERSION:
-        raise LobInputError(
-            f"{source}: version {version} is newer than {VERSION}, the newest that this lobandits "
-            "reads; upgrade lobandits"
+def warn_of_repeats(precedes: BoolArray, stacklevel: int) -> None:
+    """Warn of states (m, k, k) with the same order."""
+    states: dict[bytes, list[int]] = {}
+    for s, state in enumerate(precedes):
+        states.setdefault(state.tobytes(), []).append(s)
+    repeated = [" and ".join(map(str, same)) for same in states.values() if len(same) > 1]
+    if repeated:
+        warnings.warn(
+            f"states {'; '.join(repeated)} have the same order; states are meant to be mutually "
+            "incompatible, so keep one of each",
+            LobWarning,
+            stacklevel=stacklevel,
         )
-    unknown = [field for field in data if field not in FIELDS]
-    if unknown:
-        raise LobInputError(f"{source}: unknown field {unknown[0]!r}; known: {', '.join(FIELDS)}")
-
-
-def _decode_state(chains: Any, arms: tuple[str, ...], where: str) -> BoolArray:
-    edges = np.zeros((len(arms), len(arms)), dtype=np.bool_)
-    if not isinstance(chains, list):
-        raise LobInputError(f"{where} must be a list of chains of arms, got {reprlib.repr(chains)}")
-    for i, chain in enumerate(chains):
-        at = f"{where}[{i}]"
-        for j, name in enumerate(_list(chain, at)):
-            if not isinstance(name, str):
-                raise LobInputError(f"{at}[{j}] is {name!r}; arms are given by their names")
-        path = [arm_index(arms, name, f"{at}[{j}]: ") for j, name in enumerate(chain)]
-        if any(a == b for a, b in pairwise(path)):
-            raise LobInputError(f"{at} puts an arm above itself: {' > '.join(chain)}")
-        edges[path[:-1], path[1:]] = True
-    return close(edges, arms, where)
-
-
-def _list(value: Any, where: str) -> list[Any]:
-    if not isinstance(value, list) or not value:
-        raise LobInputError(f"{where} must be a list that is not empty, got {reprlib.repr(value)}")
-    return value

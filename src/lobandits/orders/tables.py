@@ -1,18 +1,13 @@
-"""Orders as arrays: relations as boolean matrices, chains, and the tables that kernels read.
+"""OrderTables: orders of all states as the arrays that kernels read."""
 
-In a matrix, ``edges[..., a, b]`` says that arm a stands above arm b. Chains are two arrays:
-``sequence`` lists all arms, each chain together and best first; ``linked[..., j]`` says that
-``sequence[..., j]`` is directly below ``sequence[..., j - 1]``. All but `find_cycle` and `paths`
-take any leading axes (users, states).
-"""
-
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lobandits._checks import BoolArray, FloatArray, fraction, read_only
+from lobandits._checks import BoolArray, read_only
+from lobandits.orders.chains import by_arm, chain_closure, sorted_by_head
+from lobandits.orders.closure import closure, none_above, reduction
 
 TOTAL = 0  # one chain of all arms
 CHAINS = 1  # every arm has at most one direct upper and one direct lower neighbour
@@ -51,64 +46,18 @@ class OrderTables(NamedTuple):
         above = self.above if (self.kind == DAG).any() else np.empty((len(self.kind), 0, 0, 0), "?")
         return OrderTables._make(map(read_only, self._replace(above=above)))
 
+    def closures(self) -> BoolArray:
+        """Return the transitive closures (u, m, k, k)."""
+        if self.above.size:
+            return self.above
+        if (self.kind <= CHAINS).all():
+            return chain_closure(self.sequence, self.linked)
+        k = self.parent.shape[-1]
+        return closure(self.parent[..., None, :] == np.arange(k)[:, None])
+
     def take(self, users: "NDArray[np.integer] | slice") -> "OrderTables":
         """Return the tables of some users."""
         return OrderTables._make(table[users] for table in self).frozen()
-
-
-def closure(edges: BoolArray) -> BoolArray:
-    """Return the transitive closure: a above b if a path of edges leads from a to b.
-
-    Invariant: after step i, all paths whose inner arms are among the first i are included.
-    """
-    above = edges.copy()
-    for i in range(above.shape[-1]):
-        above |= above[..., :, i, None] & above[..., None, i, :]
-    return above
-
-
-def reduction(above: BoolArray) -> BoolArray:
-    """Return the edges of a closure that no longer path implies: a directly above b."""
-    direct: BoolArray = above & ~(above @ above)
-    return direct
-
-
-def none_above(above: BoolArray) -> BoolArray:
-    """Return which arms (..., k) have none above them in the closures (..., k, k)."""
-    return read_only(~np.logical_or.reduce(above, axis=-2))
-
-
-def find_cycle(edges: BoolArray) -> list[int] | None:
-    """Return the arms of a shortest cycle, the first repeated at the end; None if acyclic."""
-    on_cycle = np.flatnonzero(closure(edges).diagonal()).tolist()
-    return min((_shortest_cycle_through(edges, arm) for arm in on_cycle), key=len, default=None)
-
-
-def _shortest_cycle_through(edges: BoolArray, start: int) -> list[int]:
-    """Breadth-first search from ``start`` until an edge leads back to it."""
-    path_to = {start: [start]}
-    queue = [start]
-    for arm in queue:
-        if edges[arm, start]:
-            break
-        for below in np.flatnonzero(edges[arm]).tolist():
-            if below not in path_to:
-                path_to[below] = [*path_to[arm], below]
-                queue.append(below)
-    return [*path_to[arm], start]
-
-
-def paths(above: BoolArray) -> list[list[int]]:
-    """Return downward paths, best arm first, that use every direct relation exactly once."""
-    below = [np.flatnonzero(row).tolist() for row in reduction(above)]
-    found = []
-    for start in np.argsort(above.sum(axis=0), kind="stable").tolist():
-        while below[start]:
-            path = [start]
-            while below[path[-1]]:
-                path.append(below[path[-1]].pop(0))
-            found.append(path)
-    return found
 
 
 def make_tables(above: BoolArray) -> OrderTables:
@@ -134,32 +83,10 @@ def make_tables(above: BoolArray) -> OrderTables:
     ).frozen()
 
 
-def keep_links(noise: FloatArray, q: float) -> BoolArray:
-    """Return ``linked`` (..., k) with ceil(q (k - 1)) links: the least ``noise`` (..., k - 1)."""
-    links = noise.shape[-1]
-    count = math.ceil(round(fraction("q", q) * links, 9))
-    linked = np.zeros((*noise.shape[:-1], links + 1), dtype=np.bool_)
-    if count:
-        most = np.partition(noise, count - 1, axis=-1)[..., count - 1, None]
-        linked[..., 1:] = noise <= most
-    return linked
-
-
-def chain_closure(sequence: NDArray[np.uint32], linked: BoolArray) -> BoolArray:
-    """Return the closure (..., k, k): above is what stands earlier in the same chain."""
-    position = np.arange(sequence.shape[-1], dtype=np.int32)
-    rank = by_arm(sequence, np.broadcast_to(position, sequence.shape))
-    above: BoolArray = rank[..., :, None] < rank[..., None, :]
-    if not linked[..., 1:].all():
-        chain = by_arm(sequence, np.cumsum(~linked, axis=-1, dtype=np.int32))
-        above &= chain[..., :, None] == chain[..., None, :]
-    return above
-
-
 def chain_tables(sequence: NDArray[np.uint32], linked: BoolArray) -> OrderTables:
     """Return the tables of users' chains (u, m, k): what `make_tables` gives, in O(u m k)."""
     if not linked[..., 1:].all():
-        sequence, linked = _sorted_by_head(sequence, linked)
+        sequence, linked = sorted_by_head(sequence, linked)
     upper = np.full(sequence.shape, -1, dtype=np.int32)
     np.copyto(upper[..., 1:], sequence[..., :-1], where=linked[..., 1:], casting="unsafe")
     parent = by_arm(sequence, upper)
@@ -171,27 +98,3 @@ def chain_tables(sequence: NDArray[np.uint32], linked: BoolArray) -> OrderTables
         above=np.empty((len(sequence), 0, 0, 0), np.bool_),
         maximal=parent == -1,
     ).frozen()
-
-
-def by_arm(sequence: NDArray[np.uint32], values: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return ``values`` (..., k), given by position in ``sequence``, by arm."""
-    moved = np.empty(values.shape, values.dtype)
-    np.put_along_axis(moved, sequence, values, axis=-1)
-    return moved
-
-
-def _sorted_by_head(
-    sequence: NDArray[np.uint32], linked: BoolArray
-) -> tuple[NDArray[np.uint32], BoolArray]:
-    """Put the chains in the order of their best arms, so that equal orders have equal tables.
-
-    The digits of one whole number per position, highest first, are the chain's best arm, the
-    position, the arm and the link: sorting it sorts all four.
-    """
-    k = sequence.shape[-1]
-    head = sequence.astype(np.uint32 if 2 * k**3 < 2**32 else np.uint64)
-    for j in range(1, k):
-        np.copyto(head[..., j], head[..., j - 1], where=linked[..., j])
-    code = ((head * k + np.arange(k, dtype=head.dtype)) * k + sequence) * 2 + linked
-    code.sort(axis=-1)
-    return (code // 2 % k).astype(np.uint32), code % 2 == 1

@@ -1,38 +1,27 @@
 """UserOrders: every user's own set of latent orders, as arrays."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, SupportsIndex
+from typing import SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lobandits._checks import BoolArray, generator, read_only
+from lobandits._frozen import Frozen
+from lobandits._words import counted
 from lobandits.errors import LobInputError
-from lobandits.orders.arms import (
-    Arm,
-    arm_indices,
-    arm_names,
-    as_array,
-    as_list,
-    counted,
-    parse_position,
-    parse_positions,
-)
+from lobandits.orders.arms import Arm, arm_indices, arm_names
+from lobandits.orders.chains import keep_links
 from lobandits.orders.latent import LatentOrders
-from lobandits.orders.partial import Orders
-from lobandits.orders.tables import (
-    CHAINS,
-    OrderTables,
-    chain_closure,
-    chain_tables,
-    closure,
-    keep_links,
-    make_tables,
-)
+from lobandits.orders.parse import as_array, as_list
+from lobandits.orders.positions import parse_position, parse_positions
+from lobandits.orders.tables import OrderTables, chain_tables, make_tables
 
 
-class UserOrders(Orders):
+@dataclass(frozen=True, init=False)
+class UserOrders(Frozen):
     """The orders of n users, each with m latent states over the same k arms.
 
     Parameters
@@ -54,6 +43,7 @@ class UserOrders(Orders):
     """
 
     tables: OrderTables
+    arms: tuple[str, ...]
 
     def __init__(
         self,
@@ -63,7 +53,7 @@ class UserOrders(Orders):
     ) -> None:
         checked = _check_sequence(sequence)
         names = arm_names(checked.shape[-1], arms)
-        self._hold(chain_tables(checked, _check_linked(linked, checked.shape)), names)
+        self._set(tables=chain_tables(checked, _check_linked(linked, checked.shape)), arms=names)
 
     @classmethod
     def from_rankings(cls, rankings: ArrayLike, arms: Iterable[str] | None = None) -> "UserOrders":
@@ -84,17 +74,13 @@ class UserOrders(Orders):
                     f"user {u} has {row!r} over {', '.join(row.arms)}, unlike user 0: {rows[0]!r} "
                     f"over {', '.join(rows[0].arms)}; all users need the same states and arms"
                 )
-        return cls._of(make_tables(np.stack([row.precedes for row in rows])), rows[0].arms)
+        tables = make_tables(np.stack([row.precedes for row in rows]))
+        return cls._of(tables=tables, arms=rows[0].arms)
 
-    @classmethod
-    def _of(cls, tables: OrderTables, arms: tuple[str, ...]) -> "UserOrders":
-        """Return the orders of checked tables; pickled ones come back writable."""
-        orders = object.__new__(cls)
-        orders._hold(tables.frozen(), arms)
-        return orders
-
-    def _hold(self, tables: OrderTables, arms: tuple[str, ...]) -> None:
-        self._fill((tables.parent, tables.above), arms=arms, tables=tables)
+    @property
+    def n_arms(self) -> int:
+        """Number of arms, k."""
+        return len(self.arms)
 
     @property
     def n_users(self) -> int:
@@ -124,20 +110,21 @@ class UserOrders(Orders):
     @cached_property
     def precedes(self) -> BoolArray:
         """The transitive closures, a above b: bool (n, m, k, k)."""
-        return read_only(_closures(self.tables))
+        return read_only(self.tables.closures())
 
     def take(self, users: ArrayLike | slice) -> "UserOrders":
         """Return the orders of some users, by numbers (repeated ones too) or a slice."""
         if not isinstance(users, slice):
             wanted = "a list of whole numbers or a slice"
             users = parse_positions(users, self.n_users, "user", wanted)
-        return UserOrders._of(self.tables.take(users), self.arms)
+        return UserOrders._of(tables=self.tables.take(users), arms=self.arms)
 
     def only(self, arms: Iterable[Arm]) -> "UserOrders":
         """Return the orders induced on some arms, as `LatentOrders.only`."""
         some = arm_indices(self.arms, arms)
         names = tuple(self.arms[a] for a in some)
-        return UserOrders._of(make_tables(self.precedes[:, :, some][..., some]), names)
+        tables = make_tables(self.precedes[:, :, some][..., some])
+        return UserOrders._of(tables=tables, arms=names)
 
     def reveal(self, q: float, rng: np.random.Generator | int) -> "UserOrders":
         """Draw as `LatentOrders.reveal` does, for one user after the other."""
@@ -147,34 +134,24 @@ class UserOrders(Orders):
                 f"reveal needs total orders, but user {u}'s state {s} is partial: {self[u][s]}"
             )
         noise = generator(rng).random((self.n_users, self.n_states, self.n_arms - 1))
-        return UserOrders._of(chain_tables(self.tables.sequence, keep_links(noise, q)), self.arms)
+        tables = chain_tables(self.tables.sequence, keep_links(noise, q))
+        return UserOrders._of(tables=tables, arms=self.arms)
 
     def __len__(self) -> int:
         return self.n_users
 
     def __getitem__(self, user: SupportsIndex) -> LatentOrders:
         u = parse_position(user, self.n_users, "user")
-        return LatentOrders._of(_closures(self.tables.take(slice(u, u + 1)))[0], self.arms)
+        precedes = self.tables.take(slice(u, u + 1)).closures()[0]
+        return LatentOrders._of(precedes=precedes, arms=self.arms)
 
     def __iter__(self) -> Iterator[LatentOrders]:
         return (self[u] for u in range(self.n_users))
-
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return UserOrders._of, (self.tables, self.arms)
 
     def __repr__(self) -> str:
         counts = (self.n_users, "user"), (self.n_states, "state"), (self.n_arms, "arm")
         total = "total" if self.is_total else "partial"
         return f"UserOrders({', '.join(counted(*count) for count in counts)}, {total})"
-
-
-def _closures(tables: OrderTables) -> BoolArray:
-    """Return the closures (u, m, k, k) that the tables describe."""
-    if tables.above.size:
-        return tables.above
-    if (tables.kind <= CHAINS).all():
-        return chain_closure(tables.sequence, tables.linked)
-    return closure(tables.parent[..., None, :] == np.arange(tables.parent.shape[-1])[:, None])
 
 
 def _check_sequence(sequence: ArrayLike) -> NDArray[np.uint32]:

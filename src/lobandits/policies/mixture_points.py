@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
 from lobandits._jit import kernel, lean
 from lobandits.orders import LatentOrders, OrderTables
-from lobandits.orders.tables import reduction
+from lobandits.orders.closure import reduction
 from lobandits.priors import Prior
 from lobandits.priors.posterior import Components, Posterior, condition, make_posterior, weigh
 from lobandits.projection.kernels import fit_one

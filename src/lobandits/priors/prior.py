@@ -19,9 +19,10 @@ from lobandits._checks import (
 )
 from lobandits._frozen import Frozen
 from lobandits._versioned import check_versioned, read_versioned, write_versioned
+from lobandits._words import counted
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
-from lobandits.orders.arms import arm_names, counted
+from lobandits.orders.arms import arm_names
 from lobandits.priors.posterior import Components, make_posterior, posterior_of_users
 
 if TYPE_CHECKING:

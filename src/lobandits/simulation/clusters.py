@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray
+from lobandits._words import counted
 from lobandits.errors import LobInputError
 from lobandits.learning import KendallKMeans, RewardTable
 from lobandits.learning.imputation import impute
 from lobandits.orders import LatentOrders
-from lobandits.orders.arms import counted
 
 
 class Clusters(NamedTuple):

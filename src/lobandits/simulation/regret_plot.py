@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lobandits._plots import figure_of, plain
 from lobandits.errors import LobInputError
-from lobandits.orders.plot import figure_of, plain
 from lobandits.simulation.line_styles import line_styles
 from lobandits.simulation.moments import Curve
 

@@ -19,7 +19,7 @@ from lobandits._checks import (
 from lobandits._frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.orders import UserOrders
-from lobandits.orders.tables import keep_links
+from lobandits.orders.chains import keep_links
 from lobandits.simulation.permutations import check_enough, distinct_permutations
 from lobandits.simulation.problems import Problems
 from lobandits.simulation.rewards import KINDS, Bounds, checked_bounds, expected_rewards

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lobandits._checks import IntArray
+from lobandits._plots import plain
 from lobandits.errors import LobInputError
-from lobandits.orders.plot import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
