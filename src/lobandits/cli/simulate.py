@@ -121,11 +121,8 @@ def simulate(
         rewards=rewards,
     )
     run: Any = simulate_duels if duels else simulate_rewards
-    names = (
-        policy_names(policies or "all", DUEL_POLICIES)
-        if duels
-        else policy_names(policies or USUAL, POLICIES)
-    )
+    usual, known = ("all", list(DUEL_POLICIES)) if duels else (USUAL, list(POLICIES))
+    names = policy_names(usual if policies is None else policies, known)
     result = run(env, names, horizon, users, seed, workers=workers, progress=progress, keep=keep)
     typer.echo(str(result.summary(bound=bound)))
     if out is not None:

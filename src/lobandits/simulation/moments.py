@@ -102,7 +102,10 @@ def sum_up_blocks(
 
 @kernel
 def join_blocks(count: int, table: FloatArray, sizes: IntArray, blocks: FloatArray) -> int:
-    """Add blocks of users, in order, to ``table`` of ``count`` users; return the new count."""
+    """Add blocks of users, in order, to ``table`` of ``count`` users; return the new count.
+
+    After each block, ``table`` has the moments of all users so far. Cost: O(blocks * horizon).
+    """
     horizon = table.shape[1]
     for block in range(len(sizes)):
         size = sizes[block]
