@@ -29,11 +29,14 @@ if TYPE_CHECKING:
         TS,
         UCB,
         Agent,
+        LobBayes,
         LobIDS,
         LobIMED,
         LobTS,
         LobUCB,
+        MixTS,
         Policy,
+        Popular,
         RelativeLobTS,
         State,
         TopArmsUCB,
@@ -74,8 +77,8 @@ _HOME_OF = {
         """,
         "orders": "LatentOrders PartialOrder UserOrders",
         "policies": """
-            MTS MUCB POLICIES TS UCB Agent LobIDS LobIMED LobTS LobUCB Policy RelativeLobTS
-            State TopArmsUCB duels_from_rewards make_policy
+            MTS MUCB POLICIES TS UCB Agent LobBayes LobIDS LobIMED LobTS LobUCB MixTS Policy
+            Popular RelativeLobTS State TopArmsUCB duels_from_rewards make_policy
         """,
         "projection": "project projection_losses",
         "selection": "StatesChoice choose_n_states",
@@ -108,6 +111,7 @@ __all__ = [
     "GeneratedRatings",
     "KendallKMeans",
     "LatentOrders",
+    "LobBayes",
     "LobError",
     "LobIDS",
     "LobIMED",
@@ -115,11 +119,13 @@ __all__ = [
     "LobTS",
     "LobUCB",
     "LobWarning",
+    "MixTS",
     "MovieLens",
     "MovieLensRatings",
     "OrderModel",
     "PartialOrder",
     "Policy",
+    "Popular",
     "Problems",
     "RelativeLobTS",
     "Result",

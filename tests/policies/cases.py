@@ -9,6 +9,7 @@ import numpy as np
 from lobandits._checks import FloatArray
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.policies import Policy
+from lobandits.priors import Prior
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,21 @@ class Problems:
     sigma: float
     orders: LatentOrders | UserOrders
     state_means: FloatArray
+
+    @property
+    def prior(self) -> Prior:
+        """A prior that all users share, with as many states as there are orders."""
+        return random_prior(self.orders.n_states, self.orders.arms, self.sigma, seed=1)
+
+
+def random_prior(n_states: int, arms: Sequence[str], sigma: float, seed: int) -> Prior:
+    """Means around 2, users with scales, shifts and correlated means of their own."""
+    rng, k = np.random.default_rng(seed), len(arms)
+    root = rng.standard_normal((k, k))
+    spread = 0.05 * root @ root.T + 0.2 * np.eye(k)
+    means, scales = rng.normal(2.0, 1.0, (n_states, k)), rng.uniform(0.1, 0.5, n_states)
+    shares = rng.dirichlet(np.ones(n_states))
+    return Prior(tuple(arms), shares, means, spread, 0.7, scales, sigma)
 
 
 def random_problems(

@@ -11,6 +11,7 @@ from lobandits._checks import IntArray
 from lobandits.errors import LobInputError
 from lobandits.orders import UserOrders
 from lobandits.policies import POLICIES, Policy, State, make_policy, policy_from_dict
+from lobandits.policies.registry import parameters_of
 
 K, M, USERS, SIGMA = 5, 4, 6, 1.5
 CASES = {
@@ -248,7 +249,7 @@ def wrong(policy: Policy) -> State:
 
 
 def test_a_spread_whose_square_is_no_number_is_refused(problems: Problems) -> None:
-    for name in POLICIES:
+    for name in (name for name in POLICIES if "sigma" in parameters_of(POLICIES[name])):
         for sigma in (1e-200, 1e200):
             with pytest.raises(LobInputError, match="sigma must lie between 1e-50 and 1e"):
                 make_policy(name, problems, horizon=50, sigma=sigma)

@@ -5,31 +5,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import multivariate_normal, norm
+from tests.policies.cases import random_prior as prior_of_arms
 
 from lobandits._checks import FloatArray
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
-from lobandits.policies import registry
-from lobandits.policies.lobbayes import LobBayes
-from lobandits.policies.mixts import MixTS
+from lobandits.policies import LobBayes, MixTS, Policy, Popular, State
 from lobandits.policies.mixture_points import point_tables
-from lobandits.policies.policy import Policy
-from lobandits.policies.popular import Popular
-from lobandits.policies.state import State
 from lobandits.priors import Prior
 from lobandits.projection import project
 
-for _name in ("lobbayes", "mixts", "popular"):  # environments hand out no priors yet
-    registry._classes.pop(_name, None)
-
 
 def random_prior(m: int, k: int, seed: int) -> Prior:
-    rng = np.random.default_rng(seed)
-    root = rng.standard_normal((k, k))
-    spread = 0.05 * root @ root.T + 0.2 * np.eye(k)
-    means, scales = rng.normal(2.0, 1.0, (m, k)), rng.uniform(0.1, 0.5, m)
-    arms = tuple(f"arm {a}" for a in range(k))
-    return Prior(arms, rng.dirichlet(np.ones(m)), means, spread, 0.7, scales, 0.8)
+    return prior_of_arms(m, [f"arm {a}" for a in range(k)], 0.8, seed)
 
 
 def played(policy: Policy, n: int, rounds: int, seed: int) -> State:

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from tests.policies.cases import random_problems
@@ -9,6 +11,7 @@ from lobandits.policies import (
     POLICIES,
     TS,
     UCB,
+    LobBayes,
     TopArmsUCB,
     make_policy,
     policy_from_dict,
@@ -28,6 +31,9 @@ def test_names() -> None:
         "toparms",
         "lobimed",
         "lobids",
+        "popular",
+        "mixts",
+        "lobbayes",
     ]
     assert all(cls.name == name for name, cls in POLICIES.items())
     with pytest.raises(TypeError):
@@ -60,6 +66,17 @@ def test_close_names_are_suggested() -> None:
 def test_mucb_needs_the_horizon() -> None:
     with pytest.raises(LobInputError, match="horizon"):
         make_policy("mucb", PROBLEMS)
+
+
+def test_policies_on_a_prior_say_how_to_get_one() -> None:
+    prior = PROBLEMS.prior
+    bare = SimpleNamespace(n_arms=4, sigma=2.0, orders=PROBLEMS.orders, state_means=None)
+    assert make_policy("lobbayes(trust=0.9)", PROBLEMS) == LobBayes(prior, 2.0, trust=0.9)
+    for name in ("popular", "mixts", "lobbayes"):
+        with pytest.raises(LobInputError, match=rf"^{name} needs a prior.*past_users.*hold_out"):
+            make_policy(name, bare)  # type: ignore[arg-type]
+        given = make_policy(name, bare, prior=prior)  # type: ignore[arg-type]
+        assert given == make_policy(name, PROBLEMS)
 
 
 def test_arm_names_come_from_the_orders() -> None:

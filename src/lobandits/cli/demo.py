@@ -8,6 +8,7 @@ import typer
 
 from lobandits.cli.options import Seed
 from lobandits.cli.outputs import checked_suffix, save_picture
+from lobandits.cli.policies import playable
 
 INTRODUCTION = """\
 Each of {users} users has 15 possible preference orders of 15 arms, and lives by one of them. What
@@ -22,30 +23,34 @@ def demo(
         "out/demo.png"
     ),
 ) -> None:
-    """Run every policy on the synthetic task (15 arms, 15 states, 500 rounds): table and figure.
+    """Run policies on the synthetic task (15 arms, 15 states, 500 rounds): table and figure.
+
+    These are all that need no past users; ``lob simulate --past-users`` has the others.
 
     The table has mean cumulative regret, lower is better, and compares it with the asymptotic
     lower bound c log T for policies that know only the orders.
     """
-    from lobandits.policies import POLICIES
     from lobandits.simulation import Synthetic, simulate
 
     if plot.parent == Path("out"):
         plot.parent.mkdir(exist_ok=True)
     checked_suffix("--plot", plot)
-    typer.echo(f"{fill(INTRODUCTION.format(users=users, known=_who_knows_what()), 98)}\n")
-    result = simulate(Synthetic(), list(POLICIES), horizon=500, n_users=users, seed=seed)
+    names = playable(prior=False)
+    typer.echo(f"{fill(INTRODUCTION.format(users=users, known=_who_knows_what(names)), 98)}\n")
+    result = simulate(Synthetic(), names, horizon=500, n_users=users, seed=seed)
     typer.echo(str(result.summary(bound=True)))
     typer.echo(f"\nfigure saved to {save_picture(result.plot(bound=True), plot)}")
 
 
-def _who_knows_what() -> str:
+def _who_knows_what(names: list[str]) -> str:
     """Return the policies by what they are told."""
     from lobandits.policies import POLICIES
     from lobandits.policies.registry import parameters_of
 
     groups: dict[str, list[str]] = {}
-    for name, policy in POLICIES.items():
-        told = next((what for key, what in KNOWN.items() if key in parameters_of(policy)), "logs")
+    for name in names:
+        told = next(
+            (what for key, what in KNOWN.items() if key in parameters_of(POLICIES[name])), "logs"
+        )
         groups.setdefault(told, []).append(name)
     return "; ".join(f"{told} ({', '.join(names)})" for told, names in groups.items())

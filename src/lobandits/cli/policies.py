@@ -44,10 +44,18 @@ def import_policies(*specs: str) -> list[str]:
 
 
 def policy_names(text: str, known: Iterable[str]) -> list[str]:
-    """Return the policies named in ``text``, separated by commas; "all" means each one."""
+    """Return the policies named in ``text``, separated by commas; "all" means each known."""
     # commas inside brackets belong to a policy's options
     names = [name.strip() for name in re.split(r",(?![^(]*\))", text) if name.strip()]
     return list(known) if names == ["all"] else names
+
+
+def playable(prior: bool) -> list[str]:
+    """Return the names of all policies, without a prior those that need none."""
+    from lobandits.policies import POLICIES
+    from lobandits.policies.registry import needs_prior
+
+    return [name for name, cls in POLICIES.items() if prior or not needs_prior(cls)]
 
 
 class PolicyCommand(TyperCommand):

@@ -18,6 +18,7 @@ class _Known(NamedTuple):
     sigma: float
     orders: "LatentOrders"
     state_means: Any
+    prior: None = None
 
 
 def read_policy(orders: Path, policy: str, sigma: float | None) -> "Policy":
@@ -29,7 +30,7 @@ def read_policy(orders: Path, policy: str, sigma: float | None) -> "Policy":
     from lobandits._files import read_json
     from lobandits.orders import LatentOrders
     from lobandits.policies import POLICIES, make_policy
-    from lobandits.policies.registry import parse_name
+    from lobandits.policies.registry import needs_prior, parse_name
 
     name, options = parse_name(policy)
     states, data = LatentOrders.load(orders), read_json(orders)
@@ -41,5 +42,10 @@ def read_policy(orders: Path, policy: str, sigma: float | None) -> "Policy":
         raise LobInputError(
             f"{name} needs every state's means, which {orders} lacks; orders learned from logs "
             "come with them"
+        )
+    if needs_prior(POLICIES[name]):
+        raise LobInputError(
+            f"{name} needs a prior, which {orders} lacks; make the policy in Python with "
+            "learn_prior, and serve it from there"
         )
     return make_policy(policy, known)

@@ -7,7 +7,7 @@ import typer
 
 from lobandits.cli.options import ShowBar, Workers
 from lobandits.cli.outputs import checked_suffix, save_picture
-from lobandits.cli.policies import Import, import_policies, policy_names
+from lobandits.cli.policies import Import, import_policies, playable, policy_names
 from lobandits.errors import LobInputError
 
 USUAL = "ucb,ts,lobucb,lobts"
@@ -29,6 +29,10 @@ Policies see only 60% of the order's relations:
 Users agree on the order and disagree on every number; latent bandits (mts) now believe wrong means:
 
     lob simulate --policies mts,lobts --scale 0.5,2 --shift=-3,3
+
+Policies that learn from a log of past users, whose m orders all users share:
+
+    lob simulate --policies lobts,popular,mixts,lobbayes --past-users 600 --scale 0.5,2
 
 A policy of your own, defined in a file:
 
@@ -63,6 +67,14 @@ def simulate(
     rewards: Annotated[
         str, typer.Option(help="gaussian, clipped (like ratings) or bernoulli.")
     ] = "gaussian",
+    past_users: Annotated[
+        int,
+        typer.Option(
+            help="Users who came before, with the same m orders for all: they teach the prior of "
+            "lobbayes, mixts and popular."
+        ),
+    ] = 0,
+    past_rewards: Annotated[int, typer.Option(help="Rewards of each past user.")] = 60,
     policies: Annotated[
         str | None,
         typer.Option(
@@ -99,9 +111,10 @@ def simulate(
 
     Each user has m random orders of k arms and lives in one of them; the arm at rank j earns
     gamma (k - j) on average. lob policies know the orders, m policies (mucb, mts) also the means,
-    ucb and ts neither. All policies meet the same users and the same noise.
+    ucb and ts neither; lobbayes, mixts and popular what past users taught. All policies meet the
+    same users and the same noise.
     """
-    from lobandits.policies import DUEL_POLICIES, POLICIES
+    from lobandits.policies import DUEL_POLICIES
     from lobandits.simulation import Synthetic, simulate_duels
     from lobandits.simulation import simulate as simulate_rewards
 
@@ -119,9 +132,11 @@ def simulate(
         scale=_parse_pair("--scale", scale),
         shift=_parse_pair("--shift", shift),
         rewards=rewards,
+        past_users=past_users,
+        past_rewards=past_rewards,
     )
     run: Any = simulate_duels if duels else simulate_rewards
-    usual, known = ("all", list(DUEL_POLICIES)) if duels else (USUAL, list(POLICIES))
+    usual, known = ("all", list(DUEL_POLICIES)) if duels else (USUAL, playable(env.past_users > 0))
     names = policy_names(usual if policies is None else policies, known)
     result = run(env, names, horizon, users, seed, workers=workers, progress=progress, keep=keep)
     typer.echo(str(result.summary(bound=bound)))

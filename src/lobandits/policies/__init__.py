@@ -10,6 +10,9 @@ from lobandits.policies.lobts import LobTS, LobTSState
 from lobandits.policies.toparms import TopArmsUCB
 from lobandits.policies.lobimed import LobIMED
 from lobandits.policies.lobids import LobIDS
+from lobandits.policies.popular import Popular
+from lobandits.policies.mixts import MixTS
+from lobandits.policies.lobbayes import LobBayes
 
 from lobandits.policies.agent import Agent
 from lobandits.policies.duels import (
@@ -41,6 +44,7 @@ __all__ = [
     "DuelPolicy",
     "DuelState",
     "Explanation",
+    "LobBayes",
     "LobIDS",
     "LobIMED",
     "LobTS",
@@ -49,8 +53,10 @@ __all__ = [
     "LobUCBState",
     "MUCBState",
     "MeansPolicy",
+    "MixTS",
     "OrderPolicy",
     "Policy",
+    "Popular",
     "RelativeLobTS",
     "State",
     "TopArmsUCB",

@@ -3,6 +3,7 @@
 import ast
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import MISSING
 from functools import cache
 from importlib.metadata import entry_points
 from inspect import getsourcefile
@@ -16,6 +17,7 @@ from lobandits.errors import LobInputError, LobWarning
 if TYPE_CHECKING:
     from lobandits.orders import LatentOrders, UserOrders
     from lobandits.policies.policy import Policy
+    from lobandits.priors import Prior
 
 GROUP = "lobandits.policies"
 _classes: dict[str, "type[Policy]"] = {}
@@ -99,6 +101,10 @@ class ProblemLike(Protocol):
     def state_means(self) -> ArrayLike | None:
         """Means of the states, if they are known."""
 
+    @property
+    def prior(self) -> "Prior | None":
+        """What past users tell of new ones, if anything; what lacks it has none."""
+
 
 def make_policy(
     name: str, problems: ProblemLike, horizon: int | None = None, **options: Any
@@ -110,7 +116,7 @@ def make_policy(
     name
         A key of `POLICIES`, perhaps with options in brackets: ``"lobts(project_every=10)"``.
     problems
-        Where its orders, means, sigma and number of arms come from: what is named like a
+        Where its orders, means, prior, sigma and number of arms come from: what is named like a
         parameter of the policy.
     horizon
         Number of rounds; only mUCB needs it.
@@ -130,7 +136,16 @@ def make_policy(
     parameters = parameters_of(cls)
     for option in options:
         one_of(f"option of {name}", option, parameters)
-    values = known_of(problems, parameters, horizon) | options
+    known = known_of(problems, [p for p in parameters if p not in options], horizon)
+    if "prior" in known and known["prior"] is None:
+        if needs_prior(cls):
+            raise LobInputError(
+                f"{name} needs a prior, and these problems have none; learn one from past users, "
+                "with Synthetic or FixedProblems(..., past_users=600) or MovieLens(..., "
+                f"hold_out=0.5), or give it: make_policy({name!r}, problems, prior=prior)"
+            )
+        del known["prior"]
+    values = known | options
     if values.get("horizon", 1) is None:
         raise LobInputError(f"{name} needs the horizon: make_policy({name!r}, problems, horizon=T)")
     return cls(**values)
@@ -144,11 +159,19 @@ def known_of(
 ) -> dict[str, Any]:
     """Return what a policy with these parameters may know of problems."""
     known = {name: getattr(problems, name) for name in KNOWN if name in parameters}
+    if "prior" in parameters:
+        known["prior"] = getattr(problems, "prior", None)
     if "arms" in parameters:
         known["arms"] = problems.orders.arms
     if "horizon" in parameters:
         known["horizon"] = horizon
     return known
+
+
+def needs_prior(cls: "type[Policy]") -> bool:
+    """Tell whether a policy cannot be made without a prior."""
+    of = cls._fields().get("prior")
+    return of is not None and of.default is MISSING and of.default_factory is MISSING
 
 
 def parameters_of(cls: "type[Policy]") -> list[str]:

@@ -1,10 +1,13 @@
 """An environment of means that the caller gives."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lobandits._checks import finite_array, positive, whole
 from lobandits.orders import LatentOrders, UserOrders
+from lobandits.simulation.past_users import PAST_REWARDS, PastUsers
 from lobandits.simulation.problems import Problems
 from lobandits.simulation.rewards import Bounds, expected_rewards
 
@@ -21,6 +24,9 @@ class FixedProblems:
         problem that all users share.
     orders, sigma, states, state_means, rewards, bounds
         As for :class:`Problems`, with rows for users.
+    past_users, past_rewards, past_seed
+        So many users, of the same rows in turn, each left so many rewards of random arms; the
+        seed names these. Policies on a prior learn it from this log. By default there is none.
 
     Examples
     --------
@@ -40,6 +46,9 @@ class FixedProblems:
         *,
         rewards: str = "gaussian",
         bounds: Bounds | None = None,
+        past_users: int = 0,
+        past_rewards: int = PAST_REWARDS,
+        past_seed: int = 0,
     ) -> None:
         location = np.atleast_2d(finite_array("means", means))
         sigma = positive("sigma", sigma)
@@ -53,6 +62,9 @@ class FixedProblems:
             location=location if rewards == "clipped" else None,
             bounds=bounds,
         )
+        if whole("past_users", past_users, least=0):
+            past = PastUsers(self.sample(past_users, 0), past_rewards, past_seed)
+            self.problems = replace(self.problems, past=past)
 
     def sample(self, n: int, seed: int, first: int = 0) -> Problems:
         """Return the users from ``first`` on; nothing about them is random."""

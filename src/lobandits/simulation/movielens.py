@@ -13,6 +13,7 @@ from lobandits.learning.movielens import genre_table
 from lobandits.orders import LatentOrders
 from lobandits.projection import project
 from lobandits.simulation.clusters import Clusters, cluster_users
+from lobandits.simulation.past_users import PAST_REWARDS, PastUsers
 from lobandits.simulation.problems import Problems
 from lobandits.simulation.streams import Stream
 
@@ -23,6 +24,7 @@ DECIDES = {  # what is computed once, by the options that decide it
     "table": FILTERS,
     "clusters": CLUSTERING,
     "projected": (*CLUSTERING, "min_gap"),
+    "past": (*CLUSTERING, "min_gap", "alpha", "sigma", "past_rewards"),
 }
 
 
@@ -55,6 +57,9 @@ class MovieLens:
         Names the one genre of movies that have several, the clustering and the users held out.
     hold_out
         Share of users that have no part in learning; then only these are in play. The paper's: 0.
+    past_rewards
+        With users held out, policies may know a prior, learned from so many rewards of each other
+        user: of random genres, with the means and the noise of this environment.
     progress
         Show a progress bar, if standard error is a terminal.
 
@@ -81,6 +86,7 @@ class MovieLens:
     seed: int = 0
     hold_out: float = 0.0
     progress: bool = True
+    past_rewards: int = PAST_REWARDS
 
     def __post_init__(self) -> None:
         if not isinstance(self.ratings, MovieLensRatings | GeneratedRatings | RewardTable):
@@ -97,6 +103,7 @@ class MovieLens:
             sigma=positive("sigma", self.sigma),
             min_gap=not_negative("min_gap", self.min_gap),
             hold_out=fraction("hold_out", self.hold_out),
+            past_rewards=whole("past_rewards", self.past_rewards),
         )
         if self.hold_out == 1:
             raise LobInputError("hold_out is 1, which leaves nobody to learn from; lower it")
@@ -184,13 +191,25 @@ class MovieLens:
             )
         stream = np.random.SeedSequence(whole("seed", seed, least=0), spawn_key=(Stream.PROBLEMS,))
         users = np.random.default_rng(stream).permutation(self._in_play)[first : first + n]
+        return self._problems(users, self.past)
+
+    def _problems(self, users: IntArray, past: PastUsers | None) -> Problems:
         return Problems(
             means=self._means[users],
             sigma=self.sigma,
             states=self.clusters.states[users],
             orders=self.orders,
             state_means=self._state_means,
+            past=past,
         )
+
+    @cached_property
+    def past(self) -> PastUsers | None:
+        """The users who are not in play, where some are held out, with their rewards."""
+        if self.hold_out == 0:
+            return None
+        learners = np.flatnonzero(~self.clusters.held_out)
+        return PastUsers(self._problems(learners, None), self.past_rewards, self.seed)
 
     @cached_property
     def _means(self) -> FloatArray:
@@ -217,6 +236,7 @@ class MovieLens:
         return {**self.__dict__, **kept, "ratings": self.table}
 
     def __repr__(self) -> str:
-        options = [f.name for f in fields(self) if f.name not in ("ratings", "progress")]
+        hidden = {"ratings", "progress"} | (set() if self.hold_out else {"past_rewards"})
+        options = [f.name for f in fields(self) if f.name not in hidden]
         given = ", ".join(f"{name}={getattr(self, name)!r}" for name in options)
         return f"MovieLens({self.edition!r}, {given})"

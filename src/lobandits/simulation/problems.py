@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +11,16 @@ from lobandits._checks import FloatArray, IntArray, finite_array, positive, read
 from lobandits._frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
+from lobandits.priors import Prior
 from lobandits.simulation.rewards import Bounds, checked_bounds, expected_rewards, noise_location
+
+
+class Past(Protocol):
+    """What past users teach, learned when it is first asked for."""
+
+    @property
+    def prior(self) -> Prior:
+        """A prior learned from their log."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +41,8 @@ class Problems(Frozen):
         "gaussian", "clipped" or "bernoulli"; see :mod:`lobandits.simulation.rewards`.
     location, bounds
         Of clipped rewards: what the noise is added to, and (lowest, highest).
+    past
+        Where `prior` comes from: a :class:`Prior`, or past users who teach one. Never the truth.
 
     Examples
     --------
@@ -48,6 +60,7 @@ class Problems(Frozen):
     rewards: str = "gaussian"
     location: FloatArray | None = None
     bounds: Bounds | None = None
+    past: Prior | Past | None = None
 
     def __post_init__(self) -> None:
         states = np.asarray(self.states)
@@ -120,6 +133,18 @@ class Problems(Frozen):
     def n_states(self) -> int:
         """Number of latent states."""
         return self.orders.n_states
+
+    @cached_property
+    def prior(self) -> Prior | None:
+        """What policies may know of users before they play, shared by all; None if nothing."""
+        if self.past is None:
+            return None
+        prior = self.past if isinstance(self.past, Prior) else self.past.prior
+        if prior.arms != self.orders.arms:
+            raise LobInputError(
+                f"the prior has the arms {prior.arms}, but the orders {self.orders.arms}"
+            )
+        return prior
 
     @cached_property
     def best(self) -> IntArray:

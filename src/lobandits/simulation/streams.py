@@ -20,6 +20,9 @@ class Stream(IntEnum):
     PROBLEMS = 0
     REWARDS = 1
     CHOICES = 2
+    STATES = 3  # that all users share
+    PAST_USERS = 4
+    PAST_REWARDS = 5
 
 
 def block_generator(seed: int, stream: Stream, block: int) -> np.random.Generator:

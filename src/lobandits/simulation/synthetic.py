@@ -1,7 +1,9 @@
 """The paper's synthetic environment, and users who put other numbers on the same order."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,8 +20,9 @@ from lobandits._checks import (
 )
 from lobandits._frozen import Frozen
 from lobandits.errors import LobInputError
-from lobandits.orders import UserOrders
+from lobandits.orders import LatentOrders, UserOrders
 from lobandits.orders.chains import keep_links
+from lobandits.simulation.past_users import PAST_REWARDS, PastUsers
 from lobandits.simulation.permutations import check_enough, distinct_permutations
 from lobandits.simulation.problems import Problems
 from lobandits.simulation.rewards import KINDS, Bounds, checked_bounds, expected_rewards
@@ -55,11 +58,17 @@ class Synthetic(Frozen):
     bounds
         (lowest, highest), by default the range of possible means; for Bernoulli rewards it is
         gamma / 2 wider at either end.
+    past_users, past_rewards
+        With past users, all users share one set of m orders. So many came before, and left so many
+        rewards of random arms each: from this log a prior is learned, for policies that need one.
+    past_seed
+        Names the shared orders, the past users and their rewards.
 
     Notes
     -----
     Latent-bandit policies believe in the means of scale 1 and shift 0. Users of one seed keep
-    their orders, states, scales and shifts under other ``q``, ``sigma``, ``gamma`` and ``rewards``.
+    their orders, states, scales and shifts under other ``q``, ``sigma``, ``gamma`` and ``rewards``;
+    with past users all but their orders.
 
     Examples
     --------
@@ -77,6 +86,9 @@ class Synthetic(Frozen):
     shift: tuple[float, float] | None = None
     rewards: str = "gaussian"
     bounds: Bounds | None = None
+    past_users: int = field(default=0, repr=False)
+    past_rewards: int = field(default=PAST_REWARDS, repr=False)
+    past_seed: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
         one_of("rewards", self.rewards, KINDS)
@@ -88,6 +100,9 @@ class Synthetic(Frozen):
             q=fraction("q", self.q),
             scale=None if self.scale is None else interval("scale", self.scale),
             shift=None if self.shift is None else interval("shift", self.shift),
+            past_users=whole("past_users", self.past_users, least=0),
+            past_rewards=whole("past_rewards", self.past_rewards),
+            past_seed=whole("past_seed", self.past_seed, least=0),
         )
         check_enough(self.n_states, self.n_arms)
         if self.scale is not None and self.scale[0] <= 0:
@@ -126,15 +141,26 @@ class Synthetic(Frozen):
     def sample(self, n: int, seed: int, first: int = 0) -> Problems:
         """Draw the users from ``first`` on; see `Environment`."""
         n, first = whole("n", n), whole("first", first, least=0)
+        users = self._users(Stream.PROBLEMS, n, whole("seed", seed, least=0), first)
+        return self._problems(*users, past=self.past)
+
+    @cached_property
+    def past(self) -> PastUsers | None:
+        """The users who came before, with their rewards."""
+        if not self.past_users:
+            return None
+        users = self._users(Stream.PAST_USERS, self.past_users, self.past_seed)
+        return PastUsers(self._problems(*users), self.past_rewards, self.past_seed)
+
+    def _users(self, stream: Stream, n: int, seed: int, first: int = 0) -> Iterator[NDArray[Any]]:
+        """Return what is random about some users: the arguments of `_problems`."""
         blocks = blocks_of(first, n)
-        seed = whole("seed", seed, least=0)
-        draws = [self._draw(block_generator(seed, Stream.PROBLEMS, block)) for block in blocks]
+        draws = [self._draw(block_generator(seed, stream, block)) for block in blocks]
         start = first - blocks.start * BLOCK
-        parts = (np.concatenate(part)[start : start + n] for part in zip(*draws, strict=True))
-        return self._problems(*parts)
+        return (np.concatenate(part)[start : start + n] for part in zip(*draws, strict=True))
 
     def _draw(self, rng: np.random.Generator) -> tuple[NDArray[Any], ...]:
-        """Return what is random about a block's users: the arguments of `_problems`."""
+        """Return what is random about a block's users."""
         scale = self.scale or (1.0, 1.0)
         return (
             distinct_permutations(rng, BLOCK, self.n_states, self.n_arms),
@@ -151,26 +177,56 @@ class Synthetic(Frozen):
         scale: FloatArray,
         shift: FloatArray,
         links: FloatArray,
+        past: PastUsers | None = None,
     ) -> Problems:
-        ranked = self.gamma * np.arange(self.n_arms - 1, -1, -1.0)
-        believed = np.empty(rankings.shape)
-        np.put_along_axis(believed, rankings, ranked[None, None], axis=-1)
-        own = np.take_along_axis(believed, states[:, None, None], axis=1)[:, 0]
+        orders: LatentOrders | UserOrders
+        if self.past_users:
+            orders, believed = self._shared
+            own = believed[states]
+        else:
+            orders, believed = self._orders(rankings, links)
+            own = np.take_along_axis(believed, states[:, None, None], axis=1)[:, 0]
         location = scale[:, None] * own + shift[:, None]
         clipped = self.rewards == "clipped"
         return Problems(
             means=self._expected(location),
             sigma=min(self.sigma, 0.5) if self.rewards == "bernoulli" else self.sigma,
             states=states,
-            orders=UserOrders(rankings, None if self.q == 1 else keep_links(links, self.q)),
+            orders=orders,
             state_means=self._expected(believed),
             rewards=self.rewards,
             location=location if clipped else None,
             bounds=self._bounds() if clipped else None,
+            past=past,
         )
+
+    @cached_property
+    def _shared(self) -> tuple[LatentOrders, FloatArray]:
+        """The orders that all users share where there were past users, and their means."""
+        rankings, *_, links = self._draw(block_generator(self.past_seed, Stream.STATES, 0))
+        orders, believed = self._orders(rankings[:1], links[:1])
+        return orders[0], believed[0]
+
+    def _orders(self, rankings: IntArray, links: FloatArray) -> tuple[UserOrders, FloatArray]:
+        """Return what policies see of users' orders, and the means that belong to them."""
+        ranked = self.gamma * np.arange(self.n_arms - 1, -1, -1.0)
+        believed = np.empty(rankings.shape)
+        np.put_along_axis(believed, rankings, ranked[None, None], axis=-1)
+        return UserOrders(rankings, None if self.q == 1 else keep_links(links, self.q)), believed
 
     def _expected(self, location: FloatArray) -> FloatArray:
         lowest, highest = self._bounds()
         if self.rewards == "bernoulli":
             return (location - lowest) / (highest - lowest)
         return expected_rewards(self.rewards, location, self.sigma, (lowest, highest))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Keep the past users, who may know a learned prior."""
+        return super().__getstate__() | ({"past": self.past} if "past" in vars(self) else {})
+
+    def __repr__(self) -> str:
+        if not self.past_users:
+            return super().__repr__()
+        names = ("past_users", "past_rewards", "past_seed")
+        past = ", ".join(f"{name}={getattr(self, name)}" for name in names)
+        return f"{super().__repr__()[:-1]}, {past})"
