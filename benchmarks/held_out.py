@@ -65,7 +65,7 @@ def past_logs(task: Task, rng: np.random.Generator) -> lob.RewardTable:
 
 def policies(table: lob.RewardTable, task: Task, seed: int) -> dict[str, lob.Policy]:
     """Return all rivals, each with what it can take from the logs."""
-    model = lob.learn_orders(table, n_states=STATES, seed=seed)
+    model = lob.learn_orders(table, n_states=STATES, method="kendall", seed=seed)
     orders = model.orders
     if task.orders is not None:
         orders = task.orders

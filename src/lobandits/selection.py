@@ -163,7 +163,7 @@ def choose_n_states(
     progress
         Show a progress bar, if standard error is a terminal.
     options
-        Further arguments of `learn_orders`.
+        Further arguments of `learn_orders`, here by default with ``method="kendall"``.
 
     Examples
     --------
@@ -182,6 +182,7 @@ def choose_n_states(
     sigma = _check_sigma(sigma, table)
     order = np.random.default_rng(seed).permutation(table.n_users)
     held, rest = np.sort(order[:n]), table.take(np.sort(order[n:])).filter()
+    options = {"method": "kendall"} | options
     numbers = _check_grid(grid, n_told(rest))
     columns = [table.arms.index(name) for name in rest.arms]
     tried, means = (part[held][:, columns] for part in (table.means, impute(table.means)[0]))

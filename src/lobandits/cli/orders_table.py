@@ -1,6 +1,5 @@
 """Orders as a table on the terminal."""
 
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +19,7 @@ OrdersPlot = Annotated[
 
 
 def print_orders(saved: "OrderModel | LatentOrders", brief: bool) -> None:
-    """Print a row for each state, the largest first, then what was learned.
+    """Print a row for each state, the largest first.
 
     If ``brief``, only the ``MOST_SHOWN`` largest, each in one line of the terminal.
     """
@@ -35,8 +34,6 @@ def print_orders(saved: "OrderModel | LatentOrders", brief: bool) -> None:
     console.print(_states_table(orders, [] if model is None else model.sizes.tolist(), room))
     if brief and orders.n_states > MOST_SHOWN:
         console.print(f"... and {orders.n_states - MOST_SHOWN} smaller states")
-    if model is not None:
-        console.print(_model_table(model))
 
 
 def _states_table(orders: "LatentOrders", sizes: list[int], room: int | None) -> "Table":
@@ -58,18 +55,4 @@ def _states_table(orders: "LatentOrders", sizes: list[int], room: int | None) ->
         if room is not None and len(text) > room:
             text = text[: room - 1] + "…"
         table.add_row(str(s), *members, escape(text))
-    return table
-
-
-def _model_table(model: "OrderModel") -> "Table":
-    from rich.table import Table
-
-    unknown = "unknown (no user tried an arm twice)"
-    table = Table(box=None, show_header=False)
-    table.add_row("users", f"{model.n_users:,}")
-    table.add_row("arms", f"{model.orders.n_arms}")
-    table.add_row("states", f"{model.orders.n_states}")
-    table.add_row("merged states", f"{model.merged}")
-    table.add_row("imputed means", f"{model.imputed_share:.1%}")
-    table.add_row("estimated sigma", unknown if isnan(model.sigma) else f"{model.sigma:.4g}")
     return table

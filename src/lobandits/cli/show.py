@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from lobandits.cli.model_summary import print_saved
 from lobandits.cli.orders_table import OrdersPlot, print_orders
 from lobandits.cli.outputs import checked_suffix, save_picture
 
@@ -17,7 +18,8 @@ def show(
 ) -> None:
     """Print the orders in a file, each arm by its name, the best first.
 
-    Of orders learned from logs also how many users each state has; the largest state comes first.
+    Of a model learned from logs also how many users each state has, the largest first, its prior,
+    and how the number of states was chosen.
 
     Example: lob show orders.json --plot orders.png
     """
@@ -30,6 +32,9 @@ def show(
     data = read_json(orders)
     learned = isinstance(data, dict) and data.get("format") == MODEL_FORMAT
     saved = OrderModel.load(orders) if learned else LatentOrders.load(orders)
-    print_orders(saved, brief=False)
+    if isinstance(saved, OrderModel):
+        print_saved(saved)
+    else:
+        print_orders(saved, brief=False)
     if plot is not None:
         typer.echo(f"figure saved to {save_picture(saved.plot(), plot)}")

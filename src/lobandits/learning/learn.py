@@ -1,4 +1,4 @@
-"""From logs to the orders of latent states, by clustering."""
+"""From logs to latent states: a prior and its orders, or the paper's clusters of orders."""
 
 from typing import Literal
 
@@ -11,8 +11,11 @@ from lobandits.learning.confidence import confident_relations
 from lobandits.learning.kmeans import KendallKMeans
 from lobandits.learning.logs import Logs, reward_table
 from lobandits.learning.model import OrderModel, model_of
+from lobandits.learning.prior import LearnedPrior, learn_prior
 from lobandits.learning.table import RewardTable
 from lobandits.orders import LatentOrders
+
+N_INIT, MAX_ITER = 4, 100  # of the paper's clustering
 
 
 def learn_orders(
@@ -20,71 +23,150 @@ def learn_orders(
     user: str = "user",
     arm: str = "arm",
     reward: str = "reward",
-    n_states: int = 8,
+    n_states: int | None = None,
     *,
+    method: Literal["prior", "kendall"] = "prior",
     centroid: Literal["mean", "borda"] = "mean",
     relations: Literal["total", "confident"] = "total",
     level: float = 0.05,
     min_user_rewards: int = 1,
     min_arm_rewards: int = 1,
-    n_init: int = 4,
-    max_iter: int = 100,
+    n_init: int = N_INIT,
+    max_iter: int = MAX_ITER,
     seed: int = 0,
     progress: bool = False,
 ) -> OrderModel:
-    r"""Find m orders that minimise the mean over users of Kendall's tau distance to the nearest.
+    r"""Find the latent states of users, and the orders of arms in them.
 
-    Users' mean rewards of each arm are clustered as in the paper, by `KendallKMeans`.
+    By default a `Prior` is learned by EM, as `learn_prior` does, and the orders are those of its
+    states; `OrderModel.prior` keeps it for `LobBayes`. The paper's method gives orders only: those
+    that minimise the mean over users of Kendall's tau distance to the nearest.
 
     Parameters
     ----------
     logs, user, arm, reward, min_user_rewards, min_arm_rewards
         As for `reward_table`.
     n_states
-        Number of states, m. Fewer come back where orders become equal.
-    centroid, n_init, max_iter, seed
-        As for `KendallKMeans`.
+        Number of states, m; by default chosen by the evidence of held-out users, and kept as
+        `OrderModel.curve`. One state is a possible answer. "kendall" needs a number, and fewer
+        come back where orders become equal.
+    method
+        "prior", or "kendall": users' mean rewards of each arm are clustered as in the paper, by
+        `KendallKMeans`.
+    centroid, n_init, max_iter
+        For "kendall", as for `KendallKMeans`.
     relations
-        "total": each state's order is that of its centre, as in the paper. "confident": only
-        the relations that most members share, by one-sided sign tests with Holm's correction,
-        and what follows from them. States that then have equal orders are merged.
+        "total": each state's order is that of its means. "confident": with a prior, only the
+        relations that hold for at least a share of 1 - ``level`` of a state's users. With
+        "kendall", only those that most members share, by one-sided sign tests with Holm's
+        correction, and what follows from them; states that then have equal orders are merged.
     level
-        For "confident": the chance, at most, of any false relation in a state.
+        For "confident": with a prior, the share of users, at most a half, for whom a relation may
+        fail; with "kendall", the chance, at most, of any false relation in a state.
+    seed
+        Names all random numbers.
     progress
         Show a progress bar, if standard error is a terminal.
 
     Examples
     --------
-    >>> import polars as pl
-    >>> arms = ["drama", "war", "noir", "drama", "war", "noir", "war", "noir"]
-    >>> logs = {"id": [1, 1, 1, 2, 2, 2, 3, 3], "genre": arms, "stars": [5, 4, 1, 4, 3, 2, 2, 5]}
-    >>> model = learn_orders(pl.DataFrame(logs), "id", "genre", "stars", n_states=2)
-    >>> print(model.orders)
-    state 0: drama > war > noir
-    state 1: noir > drama > war
+    >>> import lobandits as lob
+    >>> ratings = lob.make_ratings(n_users=200, n_arms=4, n_states=2, seed=1)
+    >>> model = learn_orders(ratings.table, "userId", "genre", "rating")
+    >>> model.orders.n_states, set(model.orders) == set(ratings.orders)
+    (2, True)
     """
+    one_of("method", method, ("prior", "kendall"))
     one_of("relations", relations, ("total", "confident"))
-    chance = real("level", level)
-    if not 0 < chance < 1:
-        raise LobInputError(f"level must lie strictly between 0 and 1, got {level!r}")
-    kmeans = KendallKMeans(
-        whole("n_states", n_states), centroid=centroid, n_init=n_init, max_iter=max_iter,
-        random_state=whole("seed", seed, least=0, most=2**32 - 1), progress=progress,
-    )  # fmt: skip
+    chance = _check_level(level, method)
+    m = None if n_states is None else whole("n_states", n_states)
+    whole("seed", seed, least=0, most=2**32 - 1)
+    kmeans = _check_kmeans(method, m, centroid, n_init, max_iter, seed, progress)
     with spinner(progress, "adding up rewards"):
         table = reward_table(
             logs, user, arm, reward,
             min_user_rewards=min_user_rewards, min_arm_rewards=min_arm_rewards,
         )  # fmt: skip
-    _check_told(table, n_states)
+    supported = chance if relations == "confident" else None
+    if kmeans is not None:
+        return _cluster(table, kmeans, supported)
+    with spinner(progress, "learning the prior"):
+        learned = learn_prior(table, n_states=m, seed=seed)
+    return _model_of_prior(table, learned, supported)
+
+
+def _check_level(level: float, method: str) -> float:
+    chance = real("level", level)
+    if not 0 < chance < 1:
+        raise LobInputError(f"level must lie strictly between 0 and 1, got {level!r}")
+    if method == "prior" and chance > 0.5:
+        raise LobInputError(
+            f"level is {level!r}, but a relation must hold for at least half of a state's users; "
+            "give at most 0.5"
+        )
+    return chance
+
+
+def _check_kmeans(
+    method: str,
+    n_states: int | None,
+    centroid: Literal["mean", "borda"],
+    n_init: int,
+    max_iter: int,
+    seed: int,
+    progress: bool,
+) -> KendallKMeans | None:
+    """Return the paper's clustering, or None for a prior, which takes none of its options."""
+    one_of("centroid", centroid, ("mean", "borda"))
+    if method == "prior":
+        given = {"centroid": centroid, "n_init": n_init, "max_iter": max_iter}
+        for option, value in given.items():
+            if value != {"centroid": "mean", "n_init": N_INIT, "max_iter": MAX_ITER}[option]:
+                raise LobInputError(
+                    f"{option}={value!r} is an option of the paper's clustering; give it with "
+                    "method='kendall'"
+                )
+        return None
+    if n_states is None:
+        raise LobInputError(
+            "method='kendall' needs the number of states; give n_states, or take method='prior', "
+            "which chooses it on held-out users"
+        )
+    return KendallKMeans(
+        n_states, centroid=centroid, n_init=n_init, max_iter=max_iter,
+        random_state=seed, progress=progress,
+    )  # fmt: skip
+
+
+def _model_of_prior(table: RewardTable, learned: LearnedPrior, level: float | None) -> OrderModel:
+    """Return the model whose states are those of the prior, even where orders are equal."""
+    prior = learned.prior
+    return OrderModel(
+        orders=prior.orders if level is None else prior.sure_orders(1 - level),
+        users=table.users,
+        labels=learned.labels,
+        sizes=np.bincount(learned.labels, minlength=prior.n_states),
+        state_means=prior.means,
+        imputed_share=0.0,
+        sigma=prior.sigma,
+        sigma_from=learned.sigma_from,
+        merged=0,
+        prior=prior,
+        curve=learned.curve,
+    )
+
+
+def _cluster(table: RewardTable, kmeans: KendallKMeans, level: float | None) -> OrderModel:
+    """Return the model of the paper's clusters."""
+    _check_told(table, kmeans.n_states)
     kmeans.fit(table.means)
     orders = LatentOrders.from_rankings(kmeans.rankings_.tolist(), arms=table.arms)
     labels = kmeans.labels_
-    if relations == "confident":
-        kept = confident_relations(table.means, labels, orders.precedes, chance)
+    if level is not None:
+        kept = confident_relations(table.means, labels, orders.precedes, level)
         distinct, labels = _merge(kept, labels)
         orders = LatentOrders(distinct, table.arms)
-    return model_of(table, orders, labels, merged=n_states - orders.n_states)
+    return model_of(table, orders, labels, merged=kmeans.n_states - orders.n_states)
 
 
 def _check_told(table: RewardTable, n_states: int) -> None:

@@ -1,4 +1,4 @@
-"""OrderModel: the orders learned from users' rewards, and who belongs to which state."""
+"""OrderModel: the states learned from users' rewards: their orders, prior and members."""
 
 import math
 import os
@@ -16,19 +16,22 @@ from lobandits._checks import (
     fraction,
     not_negative,
     number_array,
+    one_of,
     shaped_array,
     whole,
 )
 from lobandits._versioned import read_versioned, write_versioned
 from lobandits.errors import LobInputError
 from lobandits.learning.centroids import averages
+from lobandits.learning.curve import EvidenceCurve
 from lobandits.learning.imputation import impute
-from lobandits.learning.kendall import PairSigns, distances, nearest, pair_signs, relation_signs
+from lobandits.learning.kendall import distances, nearest, pair_signs, relation_signs
 from lobandits.learning.logs import Logs, read_logs
 from lobandits.learning.table import RewardTable
 from lobandits.orders import LatentOrders
 from lobandits.orders.arms import arm_index
 from lobandits.orders.storage import MODEL_FORMAT
+from lobandits.priors import Prior
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,7 +40,11 @@ Rewards = Logs | NDArray[Any] | Sequence[Sequence[float]]
 """Logs, or means (n_users, n_arms) with nan where an arm was not tried."""
 
 VERSION = 1
-FIELDS = ("orders", "state_means", "sigma", "imputed_share", "merged", "users", "labels")
+FIELDS = (
+    "orders", "state_means", "sizes", "sigma", "sigma_from", "imputed_share", "merged", "prior",
+    "curve",
+)  # fmt: skip
+SIGMA_FROM = ("given", "cells", "model", "unknown")
 NOUN = "a model written by OrderModel.save (LatentOrders.load reads orders alone)"
 
 
@@ -48,26 +55,36 @@ class OrderModel:
     Parameters
     ----------
     orders
-        The states' orders, with the arms' names from the logs.
+        The states' orders, with the arms' names from the logs. States of a prior may differ in
+        numbers only, and then have the same.
     users : (n,)
-        The users learned from, as in the logs.
+        The users learned from, as in the logs; empty in a model from a file without users.
     labels : (n,)
         The state of each user.
+    sizes : (m,)
+        The number of users of each state.
     state_means : (m, k)
-        The average of the members' means, for mUCB and mTS.
+        The prior's means, or the average of the members' means.
     imputed_share
-        Share of the users' means that had to be imputed: of arms never tried.
+        Share of the users' means that had to be imputed: of arms never tried. 0 for a prior,
+        which needs none.
     sigma
-        Standard deviation of the rewards around each user's mean; nan if no user tried an arm
-        twice.
+        Standard deviation of the rewards around each user's mean; nan if nothing tells it.
+    sigma_from
+        "cells": from repeats within a user and arm; "model": a parameter of the prior;
+        "unknown".
     merged
         How many states were merged into one of the same order, or lost all users.
+    prior
+        How common the states are, and how their users differ; None if only orders were learned.
+    curve
+        How the number of states was chosen; None if it was given.
 
     Examples
     --------
     >>> import lobandits as lob, polars as pl
     >>> logs = {"user": [1, 1, 2, 2, 3, 3], "arm": ["x", "y"] * 3, "reward": [4, 1, 3, 2, 2, 5]}
-    >>> model = lob.learn_orders(pl.DataFrame(logs), n_states=2)
+    >>> model = lob.learn_orders(pl.DataFrame(logs), n_states=2, method="kendall")
     >>> model.labels, model.sizes
     (array([0, 0, 1]), array([2, 1]))
     >>> model.predict([[3.0, 3.5]])
@@ -77,37 +94,41 @@ class OrderModel:
     orders: LatentOrders
     users: NDArray[Any]
     labels: IntArray
+    sizes: IntArray
     state_means: FloatArray
     imputed_share: float
     sigma: float
+    sigma_from: str
     merged: int
+    prior: Prior | None = None
+    curve: EvidenceCurve | None = None
 
     @property
     def n_users(self) -> int:
         """The number of users learned from, n."""
-        return len(self.users)
-
-    @property
-    def sizes(self) -> IntArray:
-        """The number of users of each state, (m,)."""
-        return np.bincount(self.labels, minlength=self.orders.n_states)
+        return int(self.sizes.sum())
 
     def predict(
         self, rewards: Rewards, user: str = "user", arm: str = "arm", reward: str = "reward"
     ) -> IntArray:
-        """Return the state of each user: the nearest order, the first of equals.
+        """Return the state of each user: the likeliest under the prior, or the nearest order.
 
-        A user who tried fewer than two arms gets the state with the most users.
+        Without a prior, the first of equals, and the state with the most users for a user who
+        tried fewer than two arms.
 
         Parameters
         ----------
         rewards
             Logs, whose users are answered in sorted order; or means (n, k), nan where an arm
-            was not tried.
+            was not tried. A mean counts as one reward.
         user, arm, reward
             The logs' columns. Arms are matched by name.
         """
-        users = self._signs(rewards, user, arm, reward)
+        counts, sums, means = self._cells(rewards, user, arm, reward)
+        if self.prior is not None:
+            likeliest: IntArray = self.prior.posterior(counts, sums)[0].argmax(axis=1)
+            return likeliest
+        users = pair_signs(means)
         labels, _ = nearest(users, relation_signs(self.orders.precedes))
         labels[users.tried == 0] = self.sizes.argmax()
         return labels
@@ -119,20 +140,27 @@ class OrderModel:
 
         Pairs that are tied, or that the order leaves open, count half. Arguments as for `predict`.
         """
-        users = self._signs(rewards, user, arm, reward)
-        return distances(users, relation_signs(self.orders.precedes))
+        *_, means = self._cells(rewards, user, arm, reward)
+        return distances(pair_signs(means), relation_signs(self.orders.precedes))
 
-    def _signs(self, rewards: Rewards, user: str, arm: str, reward: str) -> PairSigns:
+    def _cells(
+        self, rewards: Rewards, user: str, arm: str, reward: str
+    ) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return the number, sum and mean of each user's rewards from each arm of the model."""
         if isinstance(rewards, np.ndarray | list | tuple) and not _are_paths(rewards):
-            return pair_signs(self._checked(number_array("means", rewards)))
+            given = self._checked(number_array("means", rewards))
+            return (~np.isnan(given)).astype(np.int64), np.nan_to_num(given), given
         table = read_logs(rewards, user, arm, reward)
         try:
             columns = [arm_index(self.orders.arms, name) for name in table.arms]
         except LobInputError as error:
             raise LobInputError(f"column {arm!r}: {error}. Leave out the rows of others") from None
-        means = np.full((table.n_users, self.orders.n_arms), np.nan)
+        shape = table.n_users, self.orders.n_arms
+        counts, sums = np.zeros(shape, dtype=np.int64), np.zeros(shape)
+        means = np.full(shape, np.nan)
+        counts[:, columns], sums[:, columns] = table.counts, table.sums
         means[:, columns] = table.means
-        return pair_signs(means)
+        return counts, sums, means
 
     def _checked(self, means: FloatArray) -> FloatArray:
         if means.ndim != 2 or means.shape[1] != self.orders.n_arms:
@@ -143,37 +171,52 @@ class OrderModel:
             raise LobInputError(f"means[{u}, {a}] is {means[u, a]}; leave out with nan")
         return means
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a JSON file, from which `LatentOrders.load` reads the orders."""
-        known = (str, int, float)  # to JSON; dates and the like become text
+    def save(self, path: str | os.PathLike[str], users: bool = False) -> None:
+        """Write the model to a JSON file, from which `LatentOrders.load` reads the orders.
+
+        `Prior.load` reads the prior. Nothing in the file tells of single users, unless ``users``
+        asks for their names and states.
+        """
         data = {
             "orders": self.orders.to_dict(),
             "state_means": self.state_means.tolist(),
+            "sizes": self.sizes.tolist(),
             "sigma": None if math.isnan(self.sigma) else self.sigma,
+            "sigma_from": self.sigma_from,
             "imputed_share": self.imputed_share,
             "merged": self.merged,
-            "users": [u if type(u) in known else str(u) for u in self.users.tolist()],
-            "labels": self.labels.tolist(),
+            "prior": None if self.prior is None else self.prior.to_dict(),
+            "curve": None if self.curve is None else self.curve.to_dict(),
         }
-        write_versioned(path, MODEL_FORMAT, VERSION, data)
+        write_versioned(path, MODEL_FORMAT, VERSION, data | (self._members() if users else {}))
+
+    def _members(self) -> dict[str, Any]:
+        known = (str, int, float)  # to JSON; dates and the like become text
+        users = [u if type(u) in known else str(u) for u in self.users.tolist()]
+        return {"users": users, "labels": self.labels.tolist()}
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "OrderModel":
-        """Return the model saved in a JSON file."""
+        """Return the model saved in a JSON file; ``users`` and ``labels`` are empty without."""
         data = read_versioned(path, MODEL_FORMAT, VERSION, FIELDS, NOUN)
         orders = LatentOrders.from_dict(data["orders"], source=f"{path}: orders")
-        users = _users(data["users"], f"{path}: users")
-        sigma = data["sigma"]
+        m = orders.n_states
+        users = _users(data.get("users", []), f"{path}: users")
+        sigma, prior, curve = data["sigma"], data["prior"], data["curve"]
         return cls(
             orders=orders,
             users=users,
-            labels=_labels(data["labels"], len(users), orders.n_states, f"{path}: labels"),
+            labels=_labels(data.get("labels", []), len(users), m, f"{path}: labels"),
+            sizes=_sizes(data["sizes"], m, f"{path}: sizes"),
             state_means=shaped_array(
-                f"{path}: state_means", data["state_means"], (orders.n_states, orders.n_arms)
+                f"{path}: state_means", data["state_means"], (m, orders.n_arms)
             ),
             imputed_share=fraction(f"{path}: imputed_share", data["imputed_share"]),
             sigma=math.nan if sigma is None else not_negative(f"{path}: sigma", sigma),
+            sigma_from=one_of(f"{path}: sigma_from", data["sigma_from"], SIGMA_FROM),
             merged=whole(f"{path}: merged", data["merged"], least=0),
+            prior=None if prior is None else _prior(prior, orders, f"{path}: prior"),
+            curve=None if curve is None else EvidenceCurve.from_dict(curve, f"{path}: curve"),
         )
 
     def plot(self) -> "Figure":
@@ -194,8 +237,18 @@ class OrderModel:
 def model_of(table: RewardTable, orders: LatentOrders, labels: IntArray, merged: int) -> OrderModel:
     """Return the model of users in a table whose orders and labels are known."""
     filled, share = impute(table.means)
-    means = averages(filled, labels, orders.n_states)
-    return OrderModel(orders, table.users, labels, means, share, table.noise(), merged)
+    sigma = table.noise()
+    return OrderModel(
+        orders=orders,
+        users=table.users,
+        labels=labels,
+        sizes=np.bincount(labels, minlength=orders.n_states),
+        state_means=averages(filled, labels, orders.n_states),
+        imputed_share=share,
+        sigma=sigma,
+        sigma_from="unknown" if math.isnan(sigma) else "cells",
+        merged=merged,
+    )
 
 
 def _are_paths(rewards: Any) -> bool:
@@ -216,3 +269,17 @@ def _labels(value: Any, n_users: int, n_states: int, name: str) -> IntArray:
     if ((labels < 0) | (labels >= n_states) | (labels % 1 != 0)).any():
         raise LobInputError(f"{name} must be whole numbers from 0 to {n_states - 1}")
     return labels.astype(np.int64)
+
+
+def _sizes(value: Any, n_states: int, name: str) -> IntArray:
+    sizes = shaped_array(name, value, (n_states,))
+    if ((sizes < 0) | (sizes % 1 != 0)).any():
+        raise LobInputError(f"{name} must be numbers of users, got {sizes.tolist()}")
+    return sizes.astype(np.int64)
+
+
+def _prior(value: Any, orders: LatentOrders, name: str) -> Prior:
+    prior = Prior.from_dict(value, source=name)
+    if prior.arms != orders.arms or prior.n_states != orders.n_states:
+        raise LobInputError(f"{name} has other arms or another number of states than the orders")
+    return prior

@@ -7,6 +7,7 @@ import numpy as np
 
 from lobandits._checks import FloatArray, IntArray, positive, whole
 from lobandits.errors import LobInputError
+from lobandits.learning.curve import EvidenceCurve
 from lobandits.learning.logs import Logs, reward_table
 from lobandits.learning.mixture import Parameters, Penalty, climb, log_evidence
 from lobandits.learning.starts import grouped, one_state, posterior_means
@@ -20,38 +21,6 @@ CLEAR = 3.0  # standard errors by which states must beat one state
 GRID = (1, 2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 48)
 PER_STATE = 8  # users that a state needs to be thought of
 REPEATS = 30  # rewards beyond the first in their cells, to tell sigma
-
-
-@dataclass(frozen=True)
-class EvidenceCurve:
-    """Evidence of held-out users by the number of states.
-
-    Attributes
-    ----------
-    n_states : tuple of int
-    evidence : (len(n_states),)
-        Log evidence of a held-out user, on average.
-    gain, error : (len(n_states),)
-        By how much it exceeds that of one state, and the standard error of this over users.
-    chosen : int
-        One, unless the best beats it by three standard errors; then the fewest states whose
-        evidence is within a standard error of the best.
-    """
-
-    n_states: tuple[int, ...]
-    evidence: FloatArray
-    gain: FloatArray
-    error: FloatArray
-    chosen: int
-
-    def __str__(self) -> str:
-        lines = ["states  evidence  over one state"]
-        for m, value, gain, error in zip(
-            self.n_states, self.evidence, self.gain, self.error, strict=True
-        ):
-            mark = "  chosen" if m == self.chosen else ""
-            lines.append(f"{m:6d}  {value:8.3f}  {gain:+.3f} +- {error:.3f}{mark}")
-        return "\n".join(lines)
 
 
 @dataclass(frozen=True)

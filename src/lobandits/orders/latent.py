@@ -119,9 +119,14 @@ class LatentOrders(ClosedOrders):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "LatentOrders":
-        """Return the orders saved in a JSON file."""
-        orders = cls.from_dict(read_json(path), source=str(path))
-        warn_of_repeats(orders.precedes, stacklevel=3)
+        """Return the orders saved in a JSON file, or those of a model learned from logs.
+
+        States of a model may differ in numbers only; else a repeated order brings a warning.
+        """
+        data = read_json(path)
+        orders = cls.from_dict(data, source=str(path))
+        if data.get("format") != MODEL_FORMAT:
+            warn_of_repeats(orders.precedes, stacklevel=3)
         return orders
 
     @classmethod

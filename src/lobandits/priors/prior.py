@@ -17,12 +17,14 @@ from lobandits._checks import (
     positive,
     read_only,
 )
+from lobandits._files import read_json
 from lobandits._frozen import Frozen
-from lobandits._versioned import check_versioned, read_versioned, write_versioned
+from lobandits._versioned import check_versioned, write_versioned
 from lobandits._words import counted
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
 from lobandits.orders.arms import arm_names
+from lobandits.orders.storage import MODEL_FORMAT
 from lobandits.priors.posterior import Components, make_posterior, posterior_of_users
 
 if TYPE_CHECKING:
@@ -266,8 +268,15 @@ class Prior(Frozen):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Prior":
-        """Return the prior saved in a JSON file."""
-        return cls._made(read_versioned(path, FORMAT, VERSION, FIELDS, NOUN), str(path))
+        """Return the prior saved in a JSON file, or that of a model learned from logs."""
+        data, source = read_json(path), str(path)
+        if isinstance(data, dict) and data.get("format") == MODEL_FORMAT:
+            if data.get("prior") is None:
+                raise LobInputError(
+                    f"{source} is a model of orders only; learn it with method='prior'"
+                )
+            data, source = data["prior"], f"{source}: prior"
+        return cls.from_dict(data, source)
 
     def plot(self, ax: "Axes | None" = None) -> "Figure":
         """Draw the states' means with the spread of their users, and their shares."""
