@@ -30,7 +30,7 @@ from lobandits.orders.parse import (
 )
 from lobandits.orders.partial import PartialOrder
 from lobandits.orders.positions import parse_position
-from lobandits.orders.storage import FORMAT, VERSION, decode
+from lobandits.orders.storage import FORMAT, MODEL_FORMAT, VERSION, decode
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -177,6 +177,7 @@ class Synthetic(Frozen):
         scale: FloatArray,
         shift: FloatArray,
         links: FloatArray,
+        *,
         past: PastUsers | None = None,
     ) -> Problems:
         orders: LatentOrders | UserOrders
