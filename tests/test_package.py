@@ -1,4 +1,4 @@
-"""The built wheel works without the repository, and is small."""
+"""The built wheel works without the repository."""
 
 import os
 import subprocess
@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-LARGEST = 300_000
 
 DECIDE = """
 import lobandits as lob
@@ -30,8 +29,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_wheel_is_small_and_has_all_it_needs(wheel: Path) -> None:
-    assert wheel.stat().st_size < LARGEST
+def test_wheel_has_all_it_needs(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     sources = (ROOT / "src").rglob("*")
     kept = {path for path in sources if path.is_file() and "__pycache__" not in path.parts}

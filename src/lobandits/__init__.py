@@ -3,6 +3,7 @@
 Names load on first use, so that ``import lobandits`` is quick and compiles nothing.
 """
 
+<<<<<<< HEAD
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -167,3 +168,9 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+=======
+from lobandits._lazy import lazy_names
+
+__version__ = "0.1.0"
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
+>>>>>>> orders
