@@ -11,7 +11,7 @@ from lobandits.learning import learn_orders as learn_orders
 from lobandits.learning import load_movielens as load_movielens
 from lobandits.learning import make_ratings as make_ratings
 from lobandits.learning import reward_table as reward_table
-from lobandits.learning.prior import EvidenceCurve as EvidenceCurve
+from lobandits.learning.curve import EvidenceCurve as EvidenceCurve
 from lobandits.learning.prior import LearnedPrior as LearnedPrior
 from lobandits.learning.prior import learn_prior as learn_prior
 from lobandits.orders import LatentOrders as LatentOrders
