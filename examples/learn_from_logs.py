@@ -21,8 +21,8 @@ table = lob.reward_table(path, user="userId", arm="genre", reward="rating", min_
 print(table)
 
 model = lob.learn_orders(table, n_states=4, seed=0)
-model.save("orders.json")
-print(f"{model.imputed_share:.0%} of the means imputed, sigma is about {model.sigma:.2f}")
+model.save("model.json")  # no user is in it
+print(model.prior)
 for s, order in enumerate(model.orders):
     print(f"{model.sizes[s]:4} users: {order}")
 

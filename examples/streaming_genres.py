@@ -15,7 +15,7 @@ def main() -> None:
     past = lob.make_ratings(N_PAST, n_arms=12, n_states=8, ratings_per_user=100)  # the first users
 
     model = lob.learn_orders(past.table, "userId", "genre", "rating", n_states=8)
-    print(model, model.orders, sep="\n", end="\n\n")
+    print(model, model.prior, sep="\n", end="\n\n")
     model.plot().savefig("streaming_states.png", dpi=150)
 
     new_users = lob.FixedProblems(everybody.means[N_PAST:], model.orders, sigma=model.sigma)

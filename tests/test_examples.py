@@ -19,7 +19,7 @@ WRITES = {
     "streaming_genres": ["streaming_states.png", "streaming_regret.png"],
     "titration": ["titration.png"],
     "movielens": ["movielens-A.png", "movielens-B.png"],
-    "learn_from_logs": ["ratings.parquet", "orders.json"],
+    "learn_from_logs": ["ratings.parquet", "model.json"],
     "serve_movielens": [],
 }
 

@@ -2,12 +2,18 @@
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from typer.testing import CliRunner
 
 import lobandits as lob
 from lobandits.cli.app import app
+from lobandits.cli.policy_file import read_policy
+from lobandits.policies.lobbayes import LobBayes
+from lobandits.policies.mixts import MixTS
+from lobandits.policies.popular import Popular
+from lobandits.priors import Prior
 
 RATINGS = lob.make_ratings(n_users=120, n_arms=5, n_states=3, ratings_per_user=200, missing=0.05)
 COLUMNS = ["--user", "userId", "--arm", "genre", "--reward", "rating"]
@@ -35,25 +41,85 @@ def test_learn_saves_what_it_learned(folder: Path) -> None:
         "--out", "orders.json", "--plot", "orders.png",
     )  # fmt: skip
     assert (code, err) == (0, "")
-    assert "orders saved to orders.json" in out
+    assert "model saved to orders.json" in out
     assert "figure saved to orders.png" in out
     assert Path("orders.png").stat().st_size > 1000
     model = lob.OrderModel.load("orders.json")
     assert {str(order) for order in model.orders} == planted()
     assert lob.LatentOrders.load("orders.json") == model.orders
     words = {" ".join(line.split()) for line in out.splitlines()}
+    assert {"users 120", "arms 5", "states 3"} <= words
+    assert "rewards per user 200 (median), 200 (least)" in words
+    sigma = f"estimated sigma {model.sigma:.4g}, from repeated rewards of a user and arm"
+    assert sigma in words
+    assert str(model.prior) in out
+    assert "The number of states was given" in out
+
+
+def test_learn_chooses_the_states_and_says_how(folder: Path) -> None:
+    code, out, err = run("learn", "ratings.parquet", *COLUMNS, "--out", "model.json")
+    assert (code, err) == (0, "")
+    model = lob.OrderModel.load("model.json")
+    assert model.curve is not None
+    assert str(model.curve) in out
+    assert model.curve.verdict in out
+    assert model.orders.n_states == model.curve.chosen > 1
+    _, shown, _ = run("show", "model.json")
+    for text in (str(model.curve), str(model.prior), model.curve.verdict):
+        assert text in shown
+
+
+def test_learn_finds_nothing_in_noise(folder: Path) -> None:
+    rng = np.random.default_rng(1)
+    logs = {"user": np.repeat(np.arange(100), 12), "arm": np.tile(list("abcd"), 300)}
+    pl.DataFrame(logs | {"reward": rng.standard_normal(1200)}).write_csv("noise.csv")
+    code, out, _ = run("learn", "noise.csv")
+    assert code == 0
+    assert "One state: users differ around one mean; no types of users were found." in out
+
+
+def test_learn_prints_partial_orders_of_a_prior(folder: Path) -> None:
+    partial = ["--states", "1", "--relations", "confident", "--level", "0.1"]
+    code, out, _ = run("learn", "ratings.parquet", *COLUMNS, *partial)
+    assert code == 0
+    assert "order, best first" in out
+
+
+def test_learn_as_in_the_paper(folder: Path) -> None:
+    kendall = ["--method", "kendall", "--states", "3", "--out", "orders.json"]
+    code, out, err = run("learn", "ratings.parquet", *COLUMNS, *kendall)
+    assert (code, err) == (0, "")
+    model = lob.OrderModel.load("orders.json")
+    assert model.prior is None
+    assert {str(order) for order in model.orders} == planted()
+    words = {" ".join(line.split()) for line in out.splitlines()}
     assert {"users 120", "arms 5", "states 3", "merged states 0"} <= words
     assert f"imputed means {model.imputed_share:.1%}" in words
-    assert f"estimated sigma {model.sigma:.4g}" in words
+    for name in ("lobts", "mts"):
+        assert read_policy(Path("orders.json"), name, None).n_arms == 5
+    with pytest.raises(
+        lob.LobInputError, match=r"lobbayes needs a prior, which orders\.json lacks"
+    ):
+        read_policy(Path("orders.json"), "lobbayes", None)
+
+
+@pytest.mark.parametrize("name", ["lobbayes(trust=0.2)", "mixts", "popular", "lobts", "mts"])
+def test_the_file_serves_every_policy(folder: Path, name: str) -> None:
+    lob.learn_orders(RATINGS.table, "userId", "genre", "rating", 2).save("model.json")
+    policy = read_policy(Path("model.json"), name, None)
+    assert policy.n_arms == 5
+    if isinstance(policy, LobBayes | MixTS | Popular):
+        assert policy.prior == Prior.load("model.json")
 
 
 def test_learn_equals_the_function(folder: Path) -> None:
     model = lob.learn_orders(
-        RATINGS.table, "userId", "genre", "rating", 4, centroid="borda", relations="confident",
-        level=0.2, min_user_rewards=10, min_arm_rewards=20, n_init=2, seed=3,
+        RATINGS.table, "userId", "genre", "rating", 4, method="kendall", centroid="borda",
+        relations="confident", level=0.2, min_user_rewards=10, min_arm_rewards=20, n_init=2, seed=3,
     )  # fmt: skip
     code, _, _ = run(
-        "learn", "ratings.parquet", *COLUMNS, "--states", "4", "--centroid", "borda",
+        "learn", "ratings.parquet", *COLUMNS, "--states", "4", "--method", "kendall",
+        "--centroid", "borda",
         "--relations", "confident", "--level", "0.2", "--min-user-rewards", "10",
         "--min-arm-rewards", "20", "--starts", "2", "--seed", "3", "--out", "orders.json",
     )  # fmt: skip
@@ -62,17 +128,19 @@ def test_learn_equals_the_function(folder: Path) -> None:
 
 
 def test_learn_takes_globs_and_several_files(folder: Path) -> None:
-    single = run("learn", "ratings.parquet", *COLUMNS)
+    kendall = [*COLUMNS, "--states", "3", "--method", "kendall"]
+    single = run("learn", "ratings.parquet", *kendall)
     half = RATINGS.n_rows // 2
     for name, part in {"a": RATINGS.table[:half], "b": RATINGS.table[half:]}.items():
         pl.DataFrame(part).write_csv(f"{name}.csv")
-    assert run("learn", "*.csv", *COLUMNS) == single
-    assert run("learn", "a.csv", "b.csv", *COLUMNS) == single
+    assert run("learn", "*.csv", *kendall) == single
+    assert run("learn", "a.csv", "b.csv", *kendall) == single
 
 
 def test_learn_shows_only_the_largest_of_many_states(folder: Path) -> None:
     lob.make_ratings(n_users=120, n_arms=10, n_states=60, ratings_per_user=30).write("many.parquet")
-    code, out, _ = run("learn", "many.parquet", *COLUMNS, "--states", "40")
+    kendall = ["--states", "40", "--method", "kendall"]
+    code, out, _ = run("learn", "many.parquet", *COLUMNS, *kendall)
     assert code == 0
     assert sum("%" in line for line in out.splitlines()) == 20 + 1
     assert "smaller states" in out
@@ -109,7 +177,15 @@ def test_show_prints_orders_that_nobody_learned(folder: Path) -> None:
         (["learn", "rating.parquet"], "did you mean 'ratings.parquet'?"),
         (
             ["learn", "ratings.parquet", *COLUMNS, "--states", "500"],
-            "n_states is 500, but only",
+            "n_states is 500, but there are only 120 users",
+        ),
+        (
+            ["learn", "ratings.parquet", *COLUMNS, "--states", "some"],
+            "--states must be auto or a number of states, got 'some'",
+        ),
+        (
+            ["learn", "ratings.parquet", *COLUMNS, "--method", "kendall"],
+            "needs the number of states",
         ),
         (["learn", "ratings.parquet", *COLUMNS, "--centroid", "man"], "did you mean 'mean'?"),
         (["learn", "ratings.parquet", *COLUMNS, "--relations", "x"], "unknown relations 'x'"),
