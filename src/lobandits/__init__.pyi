@@ -64,3 +64,4 @@ from lobandits.theory import similar_order_probability as similar_order_probabil
 from lobandits.theory import toparms_regret_bound as toparms_regret_bound
 
 __version__: str
+__all__: list[str]

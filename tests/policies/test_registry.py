@@ -74,8 +74,8 @@ def test_policies_on_a_prior_say_how_to_get_one() -> None:
     assert make_policy("lobbayes(trust=0.9)", PROBLEMS) == LobBayes(prior, 2.0, trust=0.9)
     for name in ("popular", "mixts", "lobbayes"):
         with pytest.raises(LobInputError, match=rf"^{name} needs a prior.*past_users.*hold_out"):
-            make_policy(name, bare)  # type: ignore[arg-type]
-        given = make_policy(name, bare, prior=prior)  # type: ignore[arg-type]
+            make_policy(name, bare)
+        given = make_policy(name, bare, prior=prior)
         assert given == make_policy(name, PROBLEMS)
 
 

@@ -17,7 +17,6 @@ from lobandits.errors import LobInputError, LobWarning
 if TYPE_CHECKING:
     from lobandits.orders import LatentOrders, UserOrders
     from lobandits.policies.policy import Policy
-    from lobandits.priors import Prior
 
 GROUP = "lobandits.policies"
 _classes: dict[str, "type[Policy]"] = {}
@@ -83,7 +82,7 @@ POLICIES = Policies()
 
 
 class ProblemLike(Protocol):
-    """What `make_policy` reads from problems."""
+    """What `make_policy` reads from problems; and their ``prior``, if they have one."""
 
     @property
     def n_arms(self) -> int:
@@ -100,10 +99,6 @@ class ProblemLike(Protocol):
     @property
     def state_means(self) -> ArrayLike | None:
         """Means of the states, if they are known."""
-
-    @property
-    def prior(self) -> "Prior | None":
-        """What past users tell of new ones, if anything; what lacks it has none."""
 
 
 def make_policy(
