@@ -111,7 +111,8 @@ def simulate(
 
     Each user has m random orders of k arms and lives in one of them; the arm at rank j earns
     gamma (k - j) on average. lob policies know the orders, m policies (mucb, mts) also the means,
-    ucb and ts neither; lobbayes, mixts and popular what past users taught. All policies meet the same users and the same noise.
+    ucb and ts neither; lobbayes, mixts and popular know what past users taught. All policies meet
+    the same users and the same noise.
     """
     from lobandits.policies import DUEL_POLICIES
     from lobandits.simulation import Synthetic, simulate_duels
