@@ -62,9 +62,19 @@ def test_a_folder_is_refused_before_any_work(tmp_path: Path) -> None:
     assert "regret" not in result.stdout
 
 
-def test_all_means_every_policy() -> None:
+def test_all_means_every_policy_that_can_play() -> None:
     result = RUNNER.invoke(app, ["simulate", *SMALL, "--policies", "all"])
+    without = [name for name in POLICIES if name not in ("popular", "mixts", "lobbayes")]
+    assert [line.split()[0] for line in result.output.splitlines()[5:]] == without
+    past = ["--past-users", "20", "--past-rewards", "12"]
+    result = RUNNER.invoke(app, ["simulate", *SMALL, "--policies", "all", *past])
     assert [line.split()[0] for line in result.output.splitlines()[5:]] == list(POLICIES)
+
+
+def test_a_policy_without_its_prior_is_refused() -> None:
+    result = RUNNER.invoke(app, ["simulate", *SMALL, "--policies", "lobbayes"])
+    assert result.exit_code == 2
+    assert "lobbayes needs a prior" in result.output
 
 
 def test_options_of_policies_go_in_brackets(tmp_path: Path) -> None:

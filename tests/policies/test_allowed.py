@@ -13,6 +13,7 @@ from tests.policies.cases import Problems, random_problems
 from tests.policies.reference import MTSTwin, MUCBTwin, TSTwin, UCBTwin
 from tests.policies.reference_ids import LobIDSTwin, LobIMEDTwin, two_arms
 from tests.policies.reference_lob import LobTSTwin, LobUCBTwin, TopArmsTwin
+from tests.policies.reference_prior import LobBayesTwin, MixTSTwin, PopularTwin
 from tests.projection.cases import KINDS
 
 import lobandits.policies.loss_bounds as module
@@ -304,6 +305,9 @@ def twins_of(problems: Problems) -> dict[str, Callable[[int], Twin]]:
         "lobts(project_every=5)": lambda u: LobTSTwin(orders[u], SIGMA, 5),  # type: ignore[arg-type]
         "lobimed": lambda u: LobIMEDTwin(orders[u], SIGMA),  # type: ignore[arg-type]
         "lobids": lambda u: LobIDSTwin(orders[u], SIGMA),  # type: ignore[arg-type]
+        "popular": lambda u: PopularTwin(problems.prior, SIGMA),
+        "mixts": lambda u: MixTSTwin(problems.prior, SIGMA),
+        "lobbayes": lambda u: LobBayesTwin(problems.prior, SIGMA),
     }
 
 

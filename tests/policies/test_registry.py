@@ -1,4 +1,5 @@
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -70,7 +71,7 @@ def test_mucb_needs_the_horizon() -> None:
 
 def test_policies_on_a_prior_say_how_to_get_one() -> None:
     prior = PROBLEMS.prior
-    bare = SimpleNamespace(n_arms=4, sigma=2.0, orders=PROBLEMS.orders, state_means=None)
+    bare: Any = SimpleNamespace(n_arms=4, sigma=2.0, orders=PROBLEMS.orders, state_means=None)
     assert make_policy("lobbayes(trust=0.9)", PROBLEMS) == LobBayes(prior, 2.0, trust=0.9)
     for name in ("popular", "mixts", "lobbayes"):
         with pytest.raises(LobInputError, match=rf"^{name} needs a prior.*past_users.*hold_out"):

@@ -10,7 +10,7 @@ from lobandits._imports import import_code
 from lobandits.policies import POLICIES
 from lobandits.simulation import Result, SimulationError, Synthetic, simulate, simulate_duels
 
-ENV = Synthetic(n_arms=4, n_states=3, q=0.7)
+ENV = Synthetic(n_arms=4, n_states=3, q=0.7, past_users=30, past_rewards=12)
 POLICIES_BY_LABEL = {name: name for name in POLICIES} | {"second": second_arm}
 MINE = '''
 from dataclasses import dataclass

@@ -111,8 +111,8 @@ def simulate(
 
     Each user has m random orders of k arms and lives in one of them; the arm at rank j earns
     gamma (k - j) on average. lob policies know the orders, m policies (mucb, mts) also the means,
-    ucb and ts neither; lobbayes, mixts and popular what past users taught. All policies meet the
-    same users and the same noise.
+    ucb and ts neither; lobbayes, mixts and popular know what past users taught. All policies meet
+    the same users and the same noise.
     """
     from lobandits.policies import DUEL_POLICIES
     from lobandits.simulation import Synthetic, simulate_duels
@@ -136,8 +136,11 @@ def simulate(
         past_rewards=past_rewards,
     )
     run: Any = simulate_duels if duels else simulate_rewards
-    usual, known = ("all", list(DUEL_POLICIES)) if duels else (USUAL, playable(env.past_users > 0))
-    names = policy_names(usual if policies is None else policies, known)
+    names = (
+        policy_names(policies or "all", DUEL_POLICIES)
+        if duels
+        else policy_names(policies or USUAL, playable(prior=env.past_users > 0))
+    )
     result = run(env, names, horizon, users, seed, workers=workers, progress=progress, keep=keep)
     typer.echo(str(result.summary(bound=bound)))
     if out is not None:

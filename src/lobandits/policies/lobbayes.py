@@ -16,6 +16,7 @@ from lobandits._checks import (
 )
 from lobandits._jit import kernel, lean
 from lobandits.errors import LobInputError
+from lobandits.policies.checked_prior import checked_prior
 from lobandits.policies.explanation import Details
 from lobandits.policies.information_ratio import mix_two_arms
 from lobandits.policies.mixture_points import (
@@ -184,16 +185,6 @@ class LobBayes(Policy[State]):
             f"In that state the user's own scale is {1 + p.scale[j]:.3g} times the state's, "
             f"and the shift {shift:+.3g}.",
         ]
-
-
-def checked_prior(prior: Prior) -> Prior:
-    """Return a prior, or say where one comes from."""
-    if not isinstance(prior, Prior):
-        raise LobInputError(
-            "prior must be a Prior, as learn_prior(logs) or Prior.from_orders(orders) makes it, "
-            f"got {type(prior).__name__}"
-        )
-    return prior
 
 
 def make_moments(k: int) -> Moments:

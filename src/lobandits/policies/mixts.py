@@ -7,8 +7,8 @@ import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, checked_spread, whole
 from lobandits._jit import kernel
+from lobandits.policies.checked_prior import checked_prior
 from lobandits.policies.explanation import Details
-from lobandits.policies.lobbayes import checked_prior
 from lobandits.policies.mixture_points import (
     Mixture,
     Room,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray
-from lobandits.policies.lobbayes import checked_prior
+from lobandits.policies.checked_prior import checked_prior
 from lobandits.policies.policy import Policy
 from lobandits.policies.state import State
 from lobandits.priors import Prior

@@ -21,7 +21,7 @@ from lobandits._checks import (
 from lobandits._frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
-from lobandits.orders.chains import keep_links
+from lobandits.orders.tables import keep_links
 from lobandits.simulation.past_users import PAST_REWARDS, PastUsers
 from lobandits.simulation.permutations import check_enough, distinct_permutations
 from lobandits.simulation.problems import Problems
@@ -142,7 +142,7 @@ class Synthetic(Frozen):
         """Draw the users from ``first`` on; see `Environment`."""
         n, first = whole("n", n), whole("first", first, least=0)
         users = self._users(Stream.PROBLEMS, n, whole("seed", seed, least=0), first)
-        return self._problems(*users, past=self.past)
+        return self._problems(self.past, *users)
 
     @cached_property
     def past(self) -> PastUsers | None:
@@ -150,7 +150,7 @@ class Synthetic(Frozen):
         if not self.past_users:
             return None
         users = self._users(Stream.PAST_USERS, self.past_users, self.past_seed)
-        return PastUsers(self._problems(*users), self.past_rewards, self.past_seed)
+        return PastUsers(self._problems(None, *users), self.past_rewards, self.past_seed)
 
     def _users(self, stream: Stream, n: int, seed: int, first: int = 0) -> Iterator[NDArray[Any]]:
         """Return what is random about some users: the arguments of `_problems`."""
@@ -172,13 +172,12 @@ class Synthetic(Frozen):
 
     def _problems(
         self,
+        past: PastUsers | None,
         rankings: IntArray,
         states: IntArray,
         scale: FloatArray,
         shift: FloatArray,
         links: FloatArray,
-        *,
-        past: PastUsers | None = None,
     ) -> Problems:
         orders: LatentOrders | UserOrders
         if self.past_users:
