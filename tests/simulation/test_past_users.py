@@ -1,6 +1,7 @@
 """Environments with past users: what they log, what is learned, and what stays as it was."""
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -79,7 +80,12 @@ def test_fewer_relations_are_those_of_all_users() -> None:
 def test_one_prior_for_all_samples_learned_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
     learn = module.learn_prior
-    monkeypatch.setattr(module, "learn_prior", lambda *a, **o: calls.append(1) or learn(*a, **o))
+
+    def counted(*args: Any, **options: Any) -> Any:
+        calls.append(1)
+        return learn(*args, **options)
+
+    monkeypatch.setattr(module, "learn_prior", counted)
     env = Synthetic(4, 2, past_users=40, past_rewards=24)
     users, more = env.sample(8, seed=0), env.sample(8, seed=4, first=8)
     make_policy("lobts", users)
@@ -130,10 +136,11 @@ def test_movielens_learns_from_those_who_do_not_play() -> None:
 
 def test_a_prior_of_ones_own_must_have_the_arms() -> None:
     orders = shared_orders(2)
-    prior = Prior(orders.arms, [1.0], [[1.0, 2.0]], np.eye(2), 0.0, [0.0], 1.0)
+    content = np.ones(1), np.array([[1.0, 2.0]]), np.eye(2), 0.0, np.zeros(1), 1.0
+    prior = Prior(orders.arms, *content)
     problems = Problems([[1.0, 0.0]], 1.0, [0], orders, past=prior)  # type: ignore[arg-type]
     assert problems.prior is prior
-    wrong = Prior(("x", "y"), [1.0], [[1.0, 2.0]], np.eye(2), 0.0, [0.0], 1.0)
+    wrong = Prior(("x", "y"), *content)
     with pytest.raises(LobInputError, match=r"the prior has the arms \('x', 'y'\)"):
         _ = Problems([[1.0, 0.0]], 1.0, [0], orders, past=wrong).prior  # type: ignore[arg-type]
 

@@ -136,11 +136,8 @@ def simulate(
         past_rewards=past_rewards,
     )
     run: Any = simulate_duels if duels else simulate_rewards
-    names = (
-        policy_names(policies or "all", DUEL_POLICIES)
-        if duels
-        else policy_names(policies or USUAL, playable(prior=env.past_users > 0))
-    )
+    usual, known = ("all", list(DUEL_POLICIES)) if duels else (USUAL, playable(env.past_users > 0))
+    names = policy_names(usual if policies is None else policies, known)
     result = run(env, names, horizon, users, seed, workers=workers, progress=progress, keep=keep)
     typer.echo(str(result.summary(bound=bound)))
     if out is not None:

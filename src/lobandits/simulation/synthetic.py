@@ -21,7 +21,7 @@ from lobandits._checks import (
 from lobandits._frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
-from lobandits.orders.tables import keep_links
+from lobandits.orders.chains import keep_links
 from lobandits.simulation.past_users import PAST_REWARDS, PastUsers
 from lobandits.simulation.permutations import check_enough, distinct_permutations
 from lobandits.simulation.problems import Problems
