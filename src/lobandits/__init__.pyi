@@ -12,12 +12,10 @@ from lobandits.learning import load_movielens as load_movielens
 from lobandits.learning import make_ratings as make_ratings
 from lobandits.learning import reward_table as reward_table
 from lobandits.learning.curve import EvidenceCurve as EvidenceCurve
-from lobandits.learning.prior import LearnedPrior as LearnedPrior
 from lobandits.learning.prior import learn_prior as learn_prior
 from lobandits.orders import LatentOrders as LatentOrders
 from lobandits.orders import PartialOrder as PartialOrder
 from lobandits.orders import UserOrders as UserOrders
-from lobandits.policies import DUEL_POLICIES as DUEL_POLICIES
 from lobandits.policies import MTS as MTS
 from lobandits.policies import MUCB as MUCB
 from lobandits.policies import POLICIES as POLICIES
@@ -37,7 +35,6 @@ from lobandits.policies import RelativeLobTS as RelativeLobTS
 from lobandits.policies import State as State
 from lobandits.policies import TopArmsUCB as TopArmsUCB
 from lobandits.policies import duels_from_rewards as duels_from_rewards
-from lobandits.policies import make_duel_policy as make_duel_policy
 from lobandits.policies import make_policy as make_policy
 from lobandits.priors import Prior as Prior
 from lobandits.projection import project as project
