@@ -60,5 +60,6 @@ from lobandits.theory import samples_for_exact_orders as samples_for_exact_order
 from lobandits.theory import similar_order_probability as similar_order_probability
 from lobandits.theory import toparms_regret_bound as toparms_regret_bound
 
+__all__: list[str]
 __version__: str
 __all__: list[str]

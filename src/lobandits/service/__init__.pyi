@@ -7,3 +7,5 @@ from lobandits.service.decision_service import DecisionService as DecisionServic
 from lobandits.service.reports.log import LogRow as LogRow
 from lobandits.service.store import Store as Store
 from lobandits.service.store import open_store as open_store
+
+__all__: list[str]
