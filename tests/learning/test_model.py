@@ -13,7 +13,8 @@ from tests.learning.helpers import COLUMNS, in_half
 import lobandits as lob
 from lobandits.priors import Prior
 
-OTHER = Prior(["x", "z"], [0.5, 0.5], [[3, 1], [1, 3]], np.eye(2), 0.5, [0.2, 0.2], 1.0)
+HALF, EYE = np.full(2, 0.5), np.eye(2)
+OTHER = Prior(("x", "z"), HALF, EYE, EYE, 0.5, HALF, 1.0)
 CURVE: dict[str, Any] = {
     "n_states": [1, 2], "evidence": [-2, -1], "gain": [0, 1], "error": [0, 0.1], "chosen": 2,
 }  # fmt: skip
