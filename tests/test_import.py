@@ -84,7 +84,9 @@ def unwritable(tmp_path: Path) -> dict[str, Path]:
 
 def test_kernels_work_where_no_cache_can_be_written(unwritable: dict[str, Path]) -> None:
     code = (
-        DECIDE + PROJECT + "print(lob.__file__, largest_indices._cache, project_rows._cache, sep='\\n')"
+        DECIDE
+        + PROJECT
+        + "print(lob.__file__, largest_indices._cache, project_rows._cache, sep='\\n')"
     )
     file, *caches = run(code, **unwritable).splitlines()
     assert file == str(unwritable["PYTHONPATH"] / "lobandits" / "__init__.py")
