@@ -62,4 +62,3 @@ from lobandits.theory import toparms_regret_bound as toparms_regret_bound
 
 __all__: list[str]
 __version__: str
-__all__: list[str]
