@@ -197,3 +197,33 @@ def test_decisions_that_nobody_rewards(tmp_path: Path) -> None:
         assert known["arms"][decision["arm"]] == {"plays": 1, "mean": -1.0}
         late = server.post("/v1/rewards", {"decision": decision["id"], "reward": 1})
         assert (late.status_code, late.json()["error"]["code"]) == (409, "expired")
+
+
+MINE = """
+from dataclasses import dataclass
+
+import lobandits as lob
+
+
+@dataclass(frozen=True)
+class Mine(lob.UCB):
+    name = "mine"
+"""
+
+
+def test_a_policy_of_ones_own_in_several_processes(tmp_path: Path) -> None:
+    """Each process imports it; a server that does not says which model it cannot read, and why."""
+    (tmp_path / "mine.py").write_text(MINE)
+    options = ("--import", str(tmp_path / "mine.py"), "--policy", "mine")
+    with running(tmp_path, *options, "--workers", "2") as server:
+        assert {server.decide(f"u{i}")["arm"] for i in range(30)} == {"tea", "milk", "juice"}
+        model = server.http.get("/v1/model").json()
+        assert model["policy"] == "mine"
+    done = subprocess.run(
+        [*LOB, "serve", "--store", server.store],
+        env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    reason = f"model {model['model']} of {server.store} cannot be read: unknown policy 'mine'"
+    assert reason in done.stderr
+    assert "(--import)" in done.stderr
