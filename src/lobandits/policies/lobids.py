@@ -92,6 +92,10 @@ class LobIDS(OrderPolicy[LossState]):
         """Return an empty state."""
         return new_state(LossState, n_users, self.n_arms, self._loss_items)
 
+    def one_time_state(self, n_users: int) -> LossState:
+        """Return an empty state without bounds."""
+        return new_state(LossState, n_users, self.n_arms, self._loss_items, bounds=False)
+
     def details(self, state: LossState, allowed: BoolArray) -> Details:
         """Return each arm's chance to be on top, regret and information; each state's weight."""
         states = fit_of_states(self.orders, state, self.sigma)

@@ -76,6 +76,10 @@ class LobIMED(OrderPolicy[LossState]):
         """Return an empty state."""
         return new_state(LossState, n_users, self.n_arms, self._loss_items)
 
+    def one_time_state(self, n_users: int) -> LossState:
+        """Return an empty state without bounds."""
+        return new_state(LossState, n_users, self.n_arms, self._loss_items, bounds=False)
+
     def details(self, state: LossState, allowed: BoolArray) -> Details:
         """Return the loss, D and index of each arm, and the log-likelihood of each state."""
         args = state.counts, state.sums, allowed

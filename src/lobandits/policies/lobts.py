@@ -129,6 +129,10 @@ class LobTS(OrderPolicy[LobTSState]):
         """Return an empty state."""
         return new_state(LobTSState, n_users, self.n_arms, self._loss_items)
 
+    def one_time_state(self, n_users: int) -> LobTSState:
+        """Return an empty state without bounds."""
+        return new_state(LobTSState, n_users, self.n_arms, self._loss_items, bounds=False)
+
     @property
     def counts_suffice(self) -> bool:
         """Whether every round projects."""

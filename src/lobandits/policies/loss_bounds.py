@@ -129,10 +129,10 @@ def make_items(orders: LatentOrders | UserOrders, penalty: FloatArray) -> Items:
     )
 
 
-def new_state(kind: type[L], n_users: int, n_arms: int, items: Items) -> L:
-    """Return an empty state, without bounds if these would take too much memory."""
+def new_state(kind: type[L], n_users: int, n_arms: int, items: Items, bounds: bool = True) -> L:
+    """Return an empty state, without ``bounds`` also if these would take too much memory."""
     n_items = items.state.shape[1]
-    if 2 * n_users * n_items * n_arms > CACHE_LIMIT:
+    if not bounds or 2 * n_users * n_items * n_arms > CACHE_LIMIT:
         return empty_state(kind, n_users, arms=n_arms, items=0, groups=0)
     return empty_state(kind, n_users, arms=n_arms, items=n_items, groups=items.groups)
 

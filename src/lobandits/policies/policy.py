@@ -185,6 +185,10 @@ class Policy(Frozen, ABC, Generic[S]):
         state: S = empty_state(self.state_type, n_users, arms=self.n_arms)
         return state
 
+    def one_time_state(self, n_users: int) -> S:
+        """Return an empty state for one decision; caches, which would only pay later, may lack."""
+        return self.new_state(n_users)
+
     def restore(self, data: Mapping[str, ArrayLike]) -> S:
         """Return the state whose `to_dict` is ``data``, after checking every array."""
         return fill(self.start(stored_users(data)), data)

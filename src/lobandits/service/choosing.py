@@ -25,7 +25,7 @@ def choose_arms(
 
 def state_of(policy: Policy, counts: IntArray, sums: FloatArray) -> State:
     """Return the state of users with these rewards, (n_users, n_arms) each."""
-    state: State = policy.new_state(len(counts))
+    state: State = policy.one_time_state(len(counts))
     state.counts[...] = counts
     state.sums[...] = sums
     return state
