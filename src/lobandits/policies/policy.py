@@ -153,7 +153,8 @@ class Policy(Frozen, ABC, Generic[S]):
 
     def probabilities(self, state: S, allowed: ArrayLike | None = None) -> FloatArray:
         """Return the chance that `choose` picks each arm, (n_users, n_arms)."""
-        return normalised(self.odds(state.copy(), self._check(state, allowed)))
+        sets = self._check(state, allowed)
+        return normalised(self.odds(state.copy(), sets))
 
     def explain(self, state: S, user: int = 0, allowed: ArrayLike | None = None) -> Explanation:
         """Return what speaks for each arm of one user: plays, means, bounds, probabilities."""
