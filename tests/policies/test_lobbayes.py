@@ -190,6 +190,6 @@ def test_wrong_parameters_are_named() -> None:
 
 def test_points_have_normal_quantiles_in_every_coordinate() -> None:
     tables = point_tables(32, 5)
-    assert tables.shape[1:] == (32, 5)
-    strata = np.sort(np.floor(norm.cdf(tables) * 32), axis=1)
-    np.testing.assert_array_equal(strata, np.broadcast_to(np.arange(32)[:, None], tables.shape))
+    assert tables.shape[1:] == (5, 32)
+    strata = np.sort(np.floor(norm.cdf(tables) * 32), axis=2)
+    np.testing.assert_array_equal(strata, np.broadcast_to(np.arange(32), tables.shape))

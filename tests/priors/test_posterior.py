@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.priors.reference import posterior, random_prior, random_rewards
 
-from lobandits.priors.posterior import condition, make_posterior
+from lobandits.priors.posterior import condition, make_posterior, settle
 
 
 @settings(max_examples=30, deadline=None)
@@ -21,6 +21,7 @@ def test_every_component_is_the_dense_posterior(m: int, k: int, seed: int, wide:
     constant = 0.5 * np.log(room.weight[seen] / (2 * np.pi)).sum()
     for j in range(m * len(factors)):
         f, s = divmod(j, m)
+        settle(j, prior.components(), room)
         mean, cov, log = posterior(prior, s, counts[0], sums[0], factors[f])
         mine = room.cov[f] + room.scale_var[j] * np.outer(room.gain[j], room.gain[j])
         np.testing.assert_allclose(room.mean[j], mean, atol=1e-8)
@@ -67,6 +68,7 @@ def test_a_million_plays_lose_no_precision() -> None:
     mean, cov, _ = posterior(prior, 0, counts[0], sums[0])
     room = make_posterior(1, 2, 4)
     condition(counts[0], sums[0], prior.sigma, prior.components(), room)
+    settle(0, prior.components(), room)
     mine = room.cov[0] + room.scale_var[0] * np.outer(room.gain[0], room.gain[0])
     np.testing.assert_allclose(room.mean[0], mean, atol=1e-6)
     np.testing.assert_allclose(mine, cov, atol=1e-6)

@@ -30,6 +30,7 @@ from lobandits.policies.mixture_points import (
 from lobandits.policies.policy import Policy
 from lobandits.policies.state import State
 from lobandits.priors import Prior
+from lobandits.priors.posterior import settle
 
 STRANGERS = 0.2  # of what is not trusted
 
@@ -39,7 +40,7 @@ class Moments(NamedTuple):
 
     on_top: FloatArray  # (k,): the share of points with the arm on top
     mean: FloatArray  # (k,)
-    by_top: FloatArray  # (k, k): [top, arm], the arm's mean over points with that top
+    by_top: FloatArray  # (k, k): [arm, top], the arm's sum over points with that top
     regret: FloatArray  # (k,): Delta
     information: FloatArray  # (k,): I
 
@@ -177,6 +178,7 @@ class LobBayes(Policy[State]):
         p, m = room.posterior, self.prior.n_states
         log = p.log[:-1].reshape(-1, m)[:, s]
         j = int(log.argmax()) * m + s
+        settle(j, self._mixture.components, p)
         shift = float((p.mean[j] - (1 + p.scale[j]) * self._mixture.components.mean[j]).mean())
         shift += float(p.scale[j] * self._mixture.components.mean[j].mean())
         return [
@@ -237,30 +239,28 @@ def versions(
 @lean
 def split_by_top(points: FloatArray, top: IntArray, m: Moments) -> None:
     """Write the moments; O(n k + k^2). An arm on top of every point has a regret of exactly 0."""
-    n, k = points.shape
-    for a in range(k):
-        m.on_top[a] = m.mean[a] = m.regret[a] = m.information[a] = 0.0
-        for b in range(k):
-            m.by_top[a, b] = 0.0
+    k, n = points.shape
+    for b in range(k):
+        m.on_top[b] = 0.0
     for i in range(n):
-        b = top[i]
-        m.on_top[b] += 1.0
-        best = points[i, b]
-        for a in range(k):
-            m.by_top[b, a] += points[i, a]
-            m.regret[a] += best - points[i, a]
-    for b in range(k):
-        if m.on_top[b] > 0.0:
-            for a in range(k):
-                m.mean[a] += m.by_top[b, a] / n
-    for b in range(k):
-        if m.on_top[b] > 0.0:
-            for a in range(k):
-                gap = m.by_top[b, a] / m.on_top[b] - m.mean[a]
-                m.information[a] += m.on_top[b] / n * gap * gap
+        m.on_top[top[i]] += 1.0
     for a in range(k):
-        m.regret[a] /= n
-        m.on_top[a] /= n
+        total = regret = information = 0.0
+        by_top = m.by_top[a]
+        for b in range(k):
+            by_top[b] = 0.0
+        for i in range(n):
+            by_top[top[i]] += points[a, i]
+            total += points[a, i]
+            regret += points[top[i], i] - points[a, i]
+        mean = total / n
+        for b in range(k):
+            if m.on_top[b] > 0.0:
+                gap = by_top[b] / m.on_top[b] - mean
+                information += m.on_top[b] / n * gap * gap
+        m.mean[a], m.regret[a], m.information[a] = mean, regret / n, information
+    for b in range(k):
+        m.on_top[b] /= n
 
 
 @lean

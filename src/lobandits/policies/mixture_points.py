@@ -24,15 +24,23 @@ from lobandits._jit import kernel, lean
 from lobandits.orders import LatentOrders, OrderTables
 from lobandits.orders.closure import reduction
 from lobandits.priors import Prior
-from lobandits.priors.posterior import Components, Posterior, condition, make_posterior, weigh
+from lobandits.priors.posterior import (
+    Components,
+    Posterior,
+    condition,
+    make_posterior,
+    settle,
+    weigh,
+)
 from lobandits.projection.kernels import fit_one
 from lobandits.projection.scratch import Scratch, make_scratch
 
 N_TABLES = 32
 GOLDEN = 0.6180339887498949  # shifts the strata of the components from play to play
-FAR = 10.0  # log weights so far below the best count as nothing: no point would stand for them
+FAR = 8.0  # log weights so far below the best count as nothing: no point would stand for them
 DEEP = -30.0  # below, the tail of Phi is its asymptote
-SMALL = 1e-200
+SURE = 6.0  # above, the chance of a relation is one
+STEPS = 128.0
 LEAST_VARIANCE = 1e-30
 
 
@@ -47,6 +55,7 @@ class Mixture(NamedTuple):
     log_free: float
     log_strict: float
     level: FloatArray  # (b, k): the row sums of A^-1
+    log_phi: FloatArray  # log Phi from DEEP to SURE, STEPS for each unit
 
 
 class Room(NamedTuple):
@@ -55,8 +64,12 @@ class Room(NamedTuple):
     posterior: Posterior
     log: FloatArray  # (2 b m + 1,): free, strict, stranger
     share: FloatArray  # (2 b m + 1,)
-    points: FloatArray  # (n, k)
+    points: FloatArray  # (k, n)
     top: IntArray  # (n,)
+    component: IntArray  # (n,): the version that a point stands for
+    shift: FloatArray  # (n,): what moves all arms of a point alike
+    settled: BoolArray  # (b m,): mean and gain are those of the user in hand
+    point: FloatArray  # (k,): one point, to project
     weight: FloatArray  # (k,): 1 / variance
     fit: FloatArray  # (k,)
     scratch: Scratch
@@ -68,11 +81,13 @@ def make_mixture(prior: Prior, trust: float, stranger: float) -> Mixture:
     upper, lower = direct_relations(prior.orders)
     log_order = np.empty(len(components.mean))
     covariance = np.linalg.inv(components.precision).astype(np.float64)
-    prior_chances(components, upper, lower, covariance, log_order)
+    prior_chances(components, upper, lower, covariance, log_normal_table(), log_order)
     with np.errstate(divide="ignore"):
         logs = float(np.log(1.0 - trust)), float(np.log(trust))
     level = components.precision.sum(axis=2)
-    return Mixture(components, prior.orders.tables, upper, lower, log_order, *logs, level)
+    return Mixture(
+        components, prior.orders.tables, upper, lower, log_order, *logs, level, log_normal_table()
+    )
 
 
 def make_room(prior: Prior, n_points: int) -> Room:
@@ -82,8 +97,12 @@ def make_room(prior: Prior, n_points: int) -> Room:
         posterior=make_posterior(b, m, k),
         log=np.empty(2 * b * m + 1),
         share=np.empty(2 * b * m + 1),
-        points=np.empty((n_points, k)),
+        points=np.empty((k, n_points)),
         top=np.empty(n_points, np.int64),
+        component=np.empty(n_points, np.int64),
+        shift=np.empty(n_points),
+        settled=np.empty(b * m, np.bool_),
+        point=np.empty(k),
         weight=np.empty(k),
         fit=np.empty(k),
         scratch=make_scratch(k),
@@ -101,8 +120,16 @@ def direct_relations(orders: LatentOrders) -> tuple[IntArray, IntArray]:
 
 
 @cache
+def log_normal_table() -> FloatArray:
+    """Return log Phi on a grid; straight lines between are wrong by at most 1e-5."""
+    from scipy.special import log_ndtr
+
+    return read_only(log_ndtr(np.arange(DEEP, SURE + 2.0 / STEPS, 1.0 / STEPS)))
+
+
+@cache
 def point_tables(n_points: int, n_coordinates: int) -> FloatArray:
-    """Return (N_TABLES, n_points, n_coordinates) normal quantiles, shuffled in each coordinate.
+    """Return (N_TABLES, n_coordinates, n_points) normal quantiles, shuffled in each coordinate.
 
     In the tables the strata's points stand at other places, so that together they reach as far
     as N_TABLES n_points quantiles do.
@@ -113,7 +140,8 @@ def point_tables(n_points: int, n_coordinates: int) -> FloatArray:
     shape = N_TABLES, n_points, n_coordinates
     stratum = np.argsort(rng.random(shape), axis=1)
     place = np.argsort(rng.random((N_TABLES, 1, n_coordinates)), axis=0) + 0.5
-    return read_only(ndtri((stratum + place / N_TABLES) / n_points))
+    values = ndtri((stratum + place / N_TABLES) / n_points)
+    return read_only(np.ascontiguousarray(values.transpose(0, 2, 1)))
 
 
 @lean
@@ -134,28 +162,40 @@ def draw_points(
     for a in range(counts.shape[0]):
         plays += counts[a]
     condition(counts, sums, sigma, x.components, r.posterior)
+    r.settled[:] = False
     weigh_versions(x, r)
+    share_points((plays * GOLDEN) % 1.0, r)
     normals = tables[plays % tables.shape[0]]
-    n, half = r.points.shape[0], x.components.mean.shape[0]
-    phase = (plays * GOLDEN) % 1.0
-    j, reached, ready = 0, r.share[0], -1
+    n, half = r.top.shape[0], x.components.mean.shape[0]
+    place_all_noise(normals, x, r)
+    first = 0
+    while first < n:
+        # Invariant: points before ``first`` are placed; those up to ``last`` share a component.
+        j, last = r.component[first], first + 1
+        while last < n and r.component[last] == j:
+            last += 1
+        if j == 2 * half:
+            place_strangers(first, last, normals, x.components, r)
+        else:
+            place_states(first, last, j % half, normals, x, r)
+        if half <= j < 2 * half:
+            inverse_variances(j - half, x, r)
+            keep_order(first, last, (j - half) % x.tables.kind.shape[1], allowed, x, r)
+        else:
+            find_tops(first, last, allowed, r)
+        first = last
+
+
+@lean
+def share_points(phase: float, r: Room) -> None:
+    """Write which version each point stands for: as many points for each as its share says."""
+    n, j, reached = r.top.shape[0], 0, r.share[0]
     for i in range(n):
         # Invariant: components before j hold less than (i + phase) / n of the weight.
-        while (i + phase) / n >= reached and j < 2 * half:
+        while (i + phase) / n >= reached and j < r.share.shape[0] - 1:
             j += 1
             reached += r.share[j]
-        if j == 2 * half:
-            place_stranger(normals[i], x.components, r.posterior, r.points[i])
-            r.top[i] = highest(r.points[i], allowed)
-            continue
-        place_state(normals[i], j % half, x, r.posterior, r.points[i])
-        if j < half:
-            r.top[i] = highest(r.points[i], allowed)
-            continue
-        if ready != j:
-            inverse_variances(j - half, x, r)
-            ready = j
-        r.top[i] = keep_order(i, (j - half) % x.tables.kind.shape[1], allowed, x.tables, r)
+        r.component[i] = j
 
 
 @lean
@@ -166,26 +206,42 @@ def weigh_versions(x: Mixture, r: Room) -> None:
     """
     p, half = r.posterior, x.components.mean.shape[0]
     best = p.log[half]
+    first = 0
     for j in range(half):
         r.log[j] = p.log[j] + x.log_free
         best = max(best, r.log[j])
-    for j in range(half):
+        if p.log[j] - x.log_order[j] > p.log[first] - x.log_order[first]:
+            first = j
+    for i in range(-1, half):
+        # The likeliest goes first: it raises the bar that saves most of the others their work.
+        j = first if i < 0 else i
+        if i == first:
+            continue
         most = p.log[j] + x.log_strict - x.log_order[j]
         r.log[half + j] = -np.inf
         if most > best - FAR:
-            r.log[half + j] = most + order_chance(j, x, p)
+            make_settled(j, x, r)
+            r.log[half + j] = most + order_chance(j, best - FAR - most, x, p)
             best = max(best, r.log[half + j])
     r.log[2 * half] = p.log[half]
     weigh(r.log, r.share)
 
 
 @lean
-def order_chance(j: int, x: Mixture, p: Posterior) -> float:
+def make_settled(j: int, x: Mixture, r: Room) -> None:
+    """Settle component j, once for a user."""
+    if not r.settled[j]:
+        settle(j, x.components, r.posterior)
+        r.settled[j] = True
+
+
+@lean
+def order_chance(j: int, least: float, x: Mixture, p: Posterior) -> float:
     """Return the log of the order's chance under the posterior of component j; O(k)."""
     m = x.tables.kind.shape[1]
-    return chance(
-        x.upper[j % m], x.lower[j % m], p.mean[j], p.cov[j // m], p.gain[j], p.scale_var[j]
-    )
+    cov, gain, v = p.cov[j // m], p.gain[j], p.scale_var[j]
+    args = p.mean[j], cov, gain, v, x.log_phi, least
+    return chance(x.upper[j % m], x.lower[j % m], *args)
 
 
 @lean
@@ -196,9 +252,14 @@ def chance(
     cov: FloatArray,
     gain: FloatArray,
     scale_var: float,
+    log_phi: FloatArray,
+    least: float,
 ) -> float:
-    """Return the sum over relations of log Phi(gap / sd) under N(mean, cov + v gain gain')."""
-    log, product = 0.0, 1.0
+    """Return the sum over relations of log Phi(gap / sd) under N(mean, cov + v gain gain').
+
+    Where it falls below ``least`` it is -inf.
+    """
+    log = 0.0
     for e in range(upper.shape[0]):
         a, b = upper[e], lower[e]
         if a < 0:
@@ -206,61 +267,98 @@ def chance(
         variance = cov[a, a] + cov[b, b] - 2.0 * cov[a, b]
         variance += scale_var * (gain[a] - gain[b]) ** 2
         z = (mean[a] - mean[b]) / math.sqrt(max(variance, LEAST_VARIANCE))
+        if z >= SURE:
+            continue
         if z > DEEP:
-            product *= 0.5 * math.erfc(-z / math.sqrt(2.0))
-            if product < SMALL:
-                log += math.log(product)
-                product = 1.0
+            place = (z - DEEP) * STEPS
+            i = int(place)
+            log += log_phi[i] + (place - i) * (log_phi[i + 1] - log_phi[i])
         else:
             log -= 0.5 * z * z + math.log(-z * math.sqrt(2.0 * math.pi))
-    return log + math.log(product)
+        if log < least:
+            return -np.inf
+    return log
 
 
 @kernel
 def prior_chances(
-    c: Components, upper: IntArray, lower: IntArray, cov: FloatArray, out: FloatArray
+    c: Components,
+    upper: IntArray,
+    lower: IntArray,
+    cov: FloatArray,
+    log_phi: FloatArray,
+    out: FloatArray,
 ) -> None:
     """Write the log chance of each component's order before any reward."""
     m = upper.shape[0]
     for j in range(len(c.mean)):
         s = j % m
-        out[j] = chance(upper[s], lower[s], c.mean[j], cov[j // m], c.direction[j], c.square[j])
+        args = c.mean[j], cov[j // m], c.direction[j], c.square[j], log_phi, -np.inf
+        out[j] = chance(upper[s], lower[s], *args)
 
 
 @lean
-def place_state(normal: FloatArray, j: int, x: Mixture, p: Posterior, out: FloatArray) -> None:
-    """Write one point of component j: mean + R' e + sqrt(v) e' g, without its own shift.
+def place_states(first: int, last: int, j: int, normals: FloatArray, x: Mixture, r: Room) -> None:
+    """Make noise to points of component j: mean + R' e + sqrt(v) e' g, without their own shift.
 
     What moves all arms alike tells nothing of which is best, and would only blur what the arms
     tell of each other: given the gaps, P's expectation of it is 0 where 1' Lambda (R' e) = 0.
     """
-    k = out.shape[0]
-    f = j // x.tables.kind.shape[1]
-    for a in range(k):
-        out[a] = 0.0
-    for b in range(k):
-        for a in range(b + 1):
-            out[a] += p.root[f, b, a] * normal[b]
-    along = total = 0.0
-    for a in range(k):
-        t = x.level[f, a] + p.weight[a]
-        along += t * out[a]
-        total += t
-    shift = along / total
-    size = math.sqrt(p.scale_var[j]) * normal[k]
-    for a in range(k):
-        out[a] += p.mean[j, a] - shift + size * p.gain[j, a]
+    make_settled(j, x, r)
+    p, scale = r.posterior, math.sqrt(r.posterior.scale_var[j])
+    for i in range(first, last):
+        shift, size = r.shift[i], scale * normals[r.point.shape[0], i]
+        for a in range(r.point.shape[0]):
+            r.points[a, i] += p.mean[j, a] - shift + size * p.gain[j, a]
 
 
 @lean
-def place_stranger(normal: FloatArray, c: Components, p: Posterior, out: FloatArray) -> None:
-    """Write one point of the stranger: its level, then every arm on its own. O(k)."""
-    k = out.shape[0]
-    level = c.level + p.steady[1] + math.sqrt(p.steady[0]) * normal[k]
+def place_noise(first: int, last: int, f: int, normals: FloatArray, x: Mixture, r: Room) -> None:
+    """Write R' e of factor f for some points, and how far each is shifted; O(k^2) for a point."""
+    p, k, points, shift = r.posterior, r.point.shape[0], r.points, r.shift
+    total = 0.0
+    for a in range(k):
+        total += x.level[f, a] + p.weight[a]
+    for i in range(first, last):
+        shift[i] = 0.0
+    for a in range(k):
+        for i in range(first, last):
+            points[a, i] = 0.0
+        for b in range(a, k):
+            size = p.root[f, b, a]
+            for i in range(first, last):
+                points[a, i] += size * normals[b, i]
+        part = (x.level[f, a] + p.weight[a]) / total
+        for i in range(first, last):
+            shift[i] += part * points[a, i]
+
+
+@lean
+def place_all_noise(normals: FloatArray, x: Mixture, r: Room) -> None:
+    """Write R' e for all points of states, those of one factor together."""
+    n, m, half = r.top.shape[0], x.tables.kind.shape[1], x.components.mean.shape[0]
+    first = 0
+    while first < n and r.component[first] < 2 * half:
+        f, last = r.component[first] % half // m, first + 1
+        while last < n and r.component[last] < 2 * half and r.component[last] % half // m == f:
+            last += 1
+        place_noise(first, last, f, normals, x, r)
+        first = last
+
+
+@lean
+def place_strangers(first: int, last: int, normals: FloatArray, c: Components, r: Room) -> None:
+    """Write points of the stranger: its level, then every arm on its own. O(k) for each."""
+    p, k = r.posterior, r.point.shape[0]
+    sd = math.sqrt(p.steady[0])
+    for i in range(first, last):
+        r.shift[i] = c.level + p.steady[1] + sd * normals[k, i]
     for a in range(k):
         free = 1.0 + p.weight[a] * c.own
-        pulled = (p.value[a] - level) * (1.0 - 1.0 / free)
-        out[a] = level + pulled + math.sqrt(c.own / free) * normal[a]
+        pulled, own = 1.0 - 1.0 / free, math.sqrt(c.own / free)
+        for i in range(first, last):
+            level = r.shift[i]
+            r.points[a, i] = level + (p.value[a] - level) * pulled + own * normals[a, i]
 
 
 @lean
@@ -277,24 +375,40 @@ def inverse_variances(j: int, x: Mixture, r: Room) -> None:
 
 
 @lean
-def highest(point: FloatArray, allowed: BoolArray) -> int:
-    """Return the allowed arm of the highest mean."""
-    top = -1
-    for a in range(point.shape[0]):
-        if allowed[a] and (top < 0 or point[a] > point[top]):
-            top = a
-    return top
+def find_tops(first: int, last: int, allowed: BoolArray, r: Room) -> None:
+    """Write the allowed arm of the highest mean in each point."""
+    for i in range(first, last):
+        r.top[i] = -1
+    for a in range(allowed.shape[0]):
+        if allowed[a]:
+            for i in range(first, last):
+                if r.top[i] < 0 or r.points[a, i] > r.points[r.top[i], i]:
+                    r.top[i] = a
 
 
 @lean
-def keep_order(i: int, state: int, allowed: BoolArray, t: OrderTables, r: Room) -> int:
-    """Project point i on the order of ``state``; return its top: of arms that tie, the upper."""
-    point = r.points[i]
-    fit_one(point, r.weight, t, 0, state, -1, r.fit, r.scratch)
-    top = -1
-    for q in range(point.shape[0]):
-        a = t.sequence[0, state, q]
-        point[a] = r.fit[a]
-        if allowed[a] and (top < 0 or point[a] > point[top]):
-            top = a
-    return top
+def keep_order(first: int, last: int, state: int, allowed: BoolArray, x: Mixture, r: Room) -> None:
+    """Project points on the order of ``state``; of arms that tie, the upper is on top."""
+    t, k = x.tables, r.point.shape[0]
+    for i in range(first, last):
+        for a in range(k):
+            r.point[a] = r.points[a, i]
+        if breaks_order(r.point, x.upper[state], x.lower[state]):
+            fit_one(r.point, r.weight, t, 0, state, -1, r.fit, r.scratch)
+            for a in range(k):
+                r.points[a, i] = r.point[a] = r.fit[a]
+        top = -1
+        for q in range(k):
+            a = t.sequence[0, state, q]
+            if allowed[a] and (top < 0 or r.point[a] > r.point[top]):
+                top = a
+        r.top[i] = top
+
+
+@lean
+def breaks_order(point: FloatArray, upper: IntArray, lower: IntArray) -> bool:
+    """Tell whether a direct relation does not hold."""
+    broken = False
+    for e in range(upper.shape[0]):
+        broken |= upper[e] >= 0 and point[upper[e]] < point[lower[e]]
+    return broken

@@ -20,6 +20,11 @@ the personal scale is :math:`z \sim N(v R, v)` with :math:`v = \rho^2 / (1 + \rh
           -2 \log \mathrm{ev} = \log |A| |\Lambda| + \log (1 + \rho^2 D) + Q - v R^2
 
 up to a constant that all components share. An arm without rewards has w = 0 and drops out.
+
+`condition` finds the evidence of all states, `settle` the mean and gain g of one: few states
+matter to a user. With M = diag(w) - diag(w) P diag(w) and m = l + d for a level l, D = d'Md,
+R = d'My - l d'M1 - D, Q = y'My - 2 l y'M1 + l^2 1'M1 - 2 (d'My - l d'M1) + D: one quadratic form
+for each state.
 """
 
 import math
@@ -29,6 +34,8 @@ import numpy as np
 
 from lobandits._checks import FloatArray, IntArray
 from lobandits._jit import lean
+
+NEGLIGIBLE = 1e-12  # a share of a component that tells nothing of a user's means
 
 
 class Components(NamedTuple):
@@ -41,6 +48,8 @@ class Components(NamedTuple):
     mean: FloatArray  # (b m, k)
     direction: FloatArray  # (b m, k): the mean without its average over arms
     square: FloatArray  # (b m,): the variance of the personal scale
+    centre: FloatArray  # (b m,): that average
+    across: FloatArray  # (b, k, m): the directions, states last
     precision: FloatArray  # (b, k, k): the inverse of A
     log_det: FloatArray  # (b,): log |A|
     level: float
@@ -59,8 +68,9 @@ class Posterior(NamedTuple):
     cov: FloatArray  # (b, k, k): P
     pull: FloatArray  # (b, k): P (w y)
     flat: FloatArray  # (b, k): P w
-    gain: FloatArray  # (b m, k): g
-    mean: FloatArray  # (b m, k)
+    gain: FloatArray  # (b m, k): g, of settled components
+    mean: FloatArray  # (b m, k), of settled components
+    form: FloatArray  # (4, m): D, d'My, d'M1 and what is in hand, of the factor in hand
     scale: FloatArray  # (b m,): the mean of z
     scale_var: FloatArray  # (b m,): its variance v
     log: FloatArray  # (b m + 1,): log of share times evidence; last the stranger's
@@ -72,25 +82,27 @@ def make_posterior(n_factors: int, n_states: int, k: int) -> Posterior:
     j = n_factors * n_states
     shapes = (
         (k,), (k,), (k, k), (n_factors, k, k), (n_factors, k, k), (n_factors, k), (n_factors, k),
-        (j, k), (j, k), (j,), (j,), (j + 1,), (2,),
+        (j, k), (j, k), (4, n_states), (j,), (j,), (j + 1,), (2,),
     )  # fmt: skip
     return Posterior._make(np.zeros(shape) for shape in shapes)
+
+
+def states_last(direction: FloatArray, n_factors: int) -> FloatArray:
+    """Return directions (b m, k) as (b, k, m)."""
+    b, k = n_factors, direction.shape[1]
+    return np.ascontiguousarray(direction.reshape(b, -1, k).transpose(0, 2, 1))
 
 
 @lean
 def condition(
     counts: IntArray, sums: FloatArray, sigma: float, c: Components, p: Posterior
 ) -> None:
-    """Write the posterior of every component; O(b k^3 + b m k^2)."""
-    n_factors = c.precision.shape[0]
-    m = c.mean.shape[0] // n_factors
+    """Write the evidence and the scale of every component; O(b k^3 + b m k^2)."""
     read_rewards(counts, sums, sigma, p.weight, p.value)
-    for f in range(n_factors):
+    for f in range(c.precision.shape[0]):
         log_det = c.log_det[f] + invert(c.precision[f], p.weight, p.upper, p.root[f], p.cov[f])
         smooth(p.cov[f], p.weight, p.value, p.pull[f], p.flat[f])
-        for j in range(f * m, f * m + m):
-            log = condition_state(j, f, c, p)
-            p.log[j] = c.log_share[j] + log - 0.5 * log_det
+        weigh_states(f, log_det, c, p)
     p.log[-1] = c.log_stranger
     if c.log_stranger > -np.inf:
         p.log[-1] += condition_stranger(c, p)
@@ -141,8 +153,11 @@ def invert(
             root[i, j] /= pivot
         for q in range(i + 1):
             f = root[i, q]
-            for j in range(i + 1):
+            for j in range(q + 1):
                 cov[q, j] += f * root[i, j]
+    for i in range(k):
+        for j in range(i):
+            cov[j, i] = cov[i, j]
     return log_det
 
 
@@ -163,14 +178,69 @@ def smooth(
 
 
 @lean
-def condition_state(j: int, f: int, c: Components, p: Posterior) -> float:
-    """Write the posterior of component j; return its log evidence but for the shared part. O(k^2).
+def weigh_states(f: int, log_det: float, c: Components, p: Posterior) -> None:
+    """Write log weight and scale of the states with factor f; O(m k^2), in rows of states.
+
+    Averages are taken from the first state's level, so that a large common level cancels nothing.
+    """
+    k, m = c.across.shape[1], c.across.shape[2]
+    origin = c.centre[f * m]
+    square = cross = flat = 0.0
+    for a in range(k):
+        w, y = p.weight[a], p.value[a] - origin
+        if w > 0.0:
+            one = w * (1.0 - p.flat[f, a])
+            square += w * y * (p.value[a] - p.pull[f, a] - origin * (1.0 - p.flat[f, a]))
+            cross += y * one
+            flat += one
+    forms(f, origin, c, p)
+    for s in range(m):
+        j, level = f * m + s, c.centre[f * m + s] - origin
+        dd = p.form[0, s]
+        dy = p.form[1, s] - level * p.form[2, s]
+        dr = dy - dd
+        rr = square - 2.0 * level * cross + level * level * flat - 2.0 * dy + dd
+        factor = 1.0 + c.square[j] * dd
+        p.scale_var[j] = c.square[j] / factor
+        p.scale[j] = p.scale_var[j] * dr
+        p.log[j] = c.log_share[j] - 0.5 * (log_det + math.log(factor) + rr - dr * p.scale[j])
+
+
+@lean
+def forms(f: int, origin: float, c: Components, p: Posterior) -> None:
+    """Write d'Md, d'My and d'M1 of all states, y from ``origin``; M is symmetric: half of it."""
+    k, m = c.across.shape[1], c.across.shape[2]
+    d, dd, dy, d1, row = c.across[f], p.form[0], p.form[1], p.form[2], p.form[3]
+    for s in range(m):
+        dd[s] = dy[s] = d1[s] = 0.0
+    for a in range(k):
+        w = p.weight[a]
+        if w == 0.0:
+            continue
+        one = w * (1.0 - p.flat[f, a])
+        pulled = w * (p.value[a] - p.pull[f, a]) - origin * one
+        own = w - w * w * p.cov[f, a, a]
+        for s in range(m):
+            row[s] = own * d[a, s]
+        for b in range(a):
+            x = -2.0 * w * p.cov[f, a, b] * p.weight[b]
+            if x != 0.0:
+                for s in range(m):
+                    row[s] += x * d[b, s]
+        for s in range(m):
+            dd[s] += row[s] * d[a, s]
+            dy[s] += pulled * d[a, s]
+            d1[s] += one * d[a, s]
+
+
+@lean
+def settle(j: int, c: Components, p: Posterior) -> None:
+    """Write gain and mean of component j, after `condition`; O(k^2).
 
     Since m = level + d, P (w m) is the level times P w plus P (w d): one product serves both.
     """
-    k = p.weight.shape[0]
+    k, f = p.weight.shape[0], j // c.across.shape[2]
     d, g, mean = c.direction[j], p.gain[j], p.mean[j]
-    level = c.mean[j, 0] - d[0]
     for a in range(k):
         g[a] = d[a]
     for b in range(k):
@@ -178,21 +248,10 @@ def condition_state(j: int, f: int, c: Components, p: Posterior) -> float:
         if x != 0.0:
             for a in range(k):
                 g[a] -= p.cov[f, b, a] * x
-    dd = dr = rr = 0.0
+    level, z = c.centre[j], p.scale[j]
     for a in range(k):
-        residual = p.value[a] - c.mean[j, a]
         pulled = p.pull[f, a] - level * p.flat[f, a] - (d[a] - g[a])
-        mean[a] = c.mean[j, a] + pulled
-        w = p.weight[a]
-        dd += w * g[a] * d[a]
-        dr += w * g[a] * residual
-        rr += w * residual * (residual - pulled)
-    factor = 1.0 + c.square[j] * dd
-    p.scale_var[j] = c.square[j] / factor
-    p.scale[j] = p.scale_var[j] * dr
-    for a in range(k):
-        mean[a] += p.scale[j] * g[a]
-    return float(-0.5 * (math.log(factor) + rr - dr * p.scale[j]))
+        mean[a] = c.mean[j, a] + pulled + z * g[a]
 
 
 @lean
@@ -253,8 +312,10 @@ def posterior_of_users(
                 log += 0.5 * math.log(p.weight[a] / (2.0 * math.pi))
             means[u, a] = 0.0
         for j in range(c.mean.shape[0]):
-            for a in range(k):
-                means[u, a] += shares[u, j] * p.mean[j, a]
+            if shares[u, j] > NEGLIGIBLE:
+                settle(j, c, p)
+                for a in range(k):
+                    means[u, a] += shares[u, j] * p.mean[j, a]
         for a in range(k):
             free = 1.0 + p.weight[a] * c.own
             shift = c.level + p.steady[1]

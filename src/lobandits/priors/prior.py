@@ -25,7 +25,12 @@ from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
 from lobandits.orders.arms import arm_names
 from lobandits.orders.storage import MODEL_FORMAT
-from lobandits.priors.posterior import Components, make_posterior, posterior_of_users
+from lobandits.priors.posterior import (
+    Components,
+    make_posterior,
+    posterior_of_users,
+    states_last,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -194,10 +199,13 @@ class Prior(Frozen):
         own = (contrasts + self.population_mean.var() * k) / max(k - 1, 1)
         with np.errstate(divide="ignore"):
             log_stranger = float(np.log(stranger))
+        direction = np.concatenate([f * self._directions for f in factors])
         return Components(
             log_share=log_share,
             mean=np.concatenate([f * self.means for f in factors]),
-            direction=np.concatenate([f * self._directions for f in factors]),
+            direction=direction,
+            centre=np.concatenate([f * self.means.mean(axis=1) for f in factors]),
+            across=states_last(direction, len(factors)),
             square=np.tile(self.scales**2, len(factors)),
             precision=np.linalg.inv(a).astype(np.float64),
             log_det=np.linalg.slogdet(a)[1],
