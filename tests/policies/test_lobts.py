@@ -184,7 +184,7 @@ def test_threads_may_look_at_one_state() -> None:
     ],
 )
 def test_a_damaged_memory_is_refused(name: str, value: object, words: str) -> None:
-    policy = LobTS(LatentOrders.from_rankings([[0, 1, 2], [1, 0, 2]]), 1.0)
+    policy = LobTS(LatentOrders.from_rankings([[0, 1, 2], [1, 0, 2]]), 1.0, project_every=2)
     state = policy.start()
     policy.record(state, policy.choose(state, 0), [1.0])
     policy.choose(state, 1)

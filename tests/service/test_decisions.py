@@ -120,7 +120,9 @@ def test_allowed_arms_have_the_propensities_of_the_policy(
             assert abs(share - p) <= 5 * math.sqrt(p * (1 - p) / 300) + 5 / 300
 
 
-@pytest.mark.parametrize("name", sorted({*SERVED} - {"ucb", "ts", "toparms"}))
+@pytest.mark.parametrize(
+    "name", sorted({*SERVED} - {"ucb", "ts", "toparms", "popular", "mixts", "lobbayes"})
+)
 def test_what_was_learned_from_other_arms_decides_among_the_allowed_ones(
     name: str, make_service: MakeService
 ) -> None:
@@ -358,9 +360,10 @@ def test_every_policy_explains_and_reports(name: str, make_service: MakeService)
         service.record(decision.id, 1.0)
     told = service.explain("u")
     assert len(told["why"]) == 4
-    assert len(told["states"]) == (0 if name in ("ucb", "ts") else 3)
+    bare = ("ucb", "ts", "popular")
+    assert len(told["states"]) == (0 if name in bare else 3)
     report = service.activity()["certainty"]
-    assert report["of"] == ("arm" if name in ("ucb", "ts") else "state")
+    assert report["of"] == ("arm" if name in bare else "state")
     assert 0 < report["chances"][0] <= 1
 
 

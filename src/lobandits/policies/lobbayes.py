@@ -10,13 +10,12 @@ from lobandits._checks import (
     BoolArray,
     FloatArray,
     IntArray,
-    checked_spread,
     fraction,
     whole,
 )
 from lobandits._jit import kernel, lean
 from lobandits.errors import LobInputError
-from lobandits.policies.checked_prior import checked_prior
+from lobandits.policies.checked_prior import checked_prior, checked_sigma, sound_sigma
 from lobandits.policies.explanation import Details
 from lobandits.policies.information_ratio import mix_two_arms
 from lobandits.policies.mixture_points import (
@@ -102,7 +101,7 @@ class LobBayes(Policy[State]):
             raise LobInputError("stranger is 1, which leaves nothing to the prior; lower it")
         self._set(
             trust=fraction("trust", self.trust),
-            sigma=prior.sigma if self.sigma is None else checked_spread("sigma", self.sigma),
+            sigma=checked_sigma(prior, self.sigma),
             stranger=given,
             explore=fraction("explore", self.explore),
             n_points=whole("n_points", self.n_points, least=2),
@@ -118,7 +117,8 @@ class LobBayes(Policy[State]):
     def _args(self) -> tuple[float, Mixture, FloatArray, Room]:
         assert self.sigma is not None
         tables = point_tables(self.n_points, self.n_arms + 1)
-        return self.sigma, self._mixture, tables, make_room(self.prior, self.n_points)
+        sigma = sound_sigma(self.prior, self.sigma)
+        return sigma, self._mixture, tables, make_room(self.prior, self.n_points)
 
     def odds(self, state: State, allowed: BoolArray) -> FloatArray:
         """Return the chances of the arms in the best mixture of two."""

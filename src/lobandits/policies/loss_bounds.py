@@ -279,7 +279,8 @@ def project_item(i: int, row: int, slot: int, losses: Losses) -> float:
         loss = fit_one(r.mean, r.weight, t, row, state, top, r.fit, r.scratch)
         b.lower[slot, i] = b.upper[slot, i] = loss
         for a in range(r.fit.shape[0]):
-            b.carried[slot, a, i] = b.point[slot, a, i] = r.fit[a]
+            fit = r.fit[a] if r.weight[a] > 0.0 else 0.0  # of other arms it is not written
+            b.carried[slot, a, i] = b.point[slot, a, i] = fit
         r.projected[i] = True
     return float(b.lower[slot, i] + items.penalty[state])
 

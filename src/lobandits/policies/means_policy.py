@@ -74,27 +74,28 @@ class MeansPolicy(Policy[S]):
         """The best mean of each state, (1 or n_users, n_states)."""
         return read_only(self._tables.max(axis=2))
 
-    @cached_property
-    def _best(self) -> BoolArray:
-        """The arms that have it, (1 or n_users, n_states, n_arms)."""
-        return read_only(self._tables == self._tops[:, :, None])
-
     def _best_names(self, allowed: BoolArray) -> np.ndarray[Any, np.dtype[np.str_]]:
         """Return the best allowed arms of each state of the first user, as text."""
-        tops, best = np.empty(self.n_states), np.empty(self._tables.shape[1:], np.bool_)
-        mark_best(self._tables[0], allowed[0], tops, best)
+        means = np.where(allowed[0], self._tables[0], -np.inf)
+        best = means == means.max(axis=1, keepdims=True)
         names = np.array(self.arms)
         return np.array([" = ".join(names[row]) for row in best])
 
 
 @lean
-def mark_best(means: FloatArray, allowed: BoolArray, tops: FloatArray, best: BoolArray) -> None:
-    """Write the best mean of each state among the allowed arms, and which arms have it. O(m k)."""
-    m, k = means.shape
-    for s in range(m):
+def best_means(means: FloatArray, row: int, allowed: BoolArray, tops: FloatArray) -> None:
+    """Write the best mean of each state among the allowed arms. O(m k)."""
+    for s in range(means.shape[1]):
         tops[s] = -np.inf
-        for a in range(k):
+        for a in range(means.shape[2]):
             if allowed[a]:
-                tops[s] = max(tops[s], means[s, a])
-        for a in range(k):
-            best[s, a] = allowed[a] and means[s, a] == tops[s]
+                tops[s] = max(tops[s], means[row, s, a])
+
+
+@lean
+def mark_best(
+    means: FloatArray, row: int, state: int, top: float, allowed: BoolArray, out: BoolArray
+) -> None:
+    """Mark the allowed arms whose mean in the state is ``top``. O(k)."""
+    for a in range(out.shape[0]):
+        out[a] = allowed[a] and means[row, state, a] == top

@@ -5,9 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, checked_spread, whole
+from lobandits._checks import BoolArray, FloatArray, IntArray, whole
 from lobandits._jit import kernel
-from lobandits.policies.checked_prior import checked_prior
+from lobandits.policies.checked_prior import checked_prior, checked_sigma, sound_sigma
 from lobandits.policies.explanation import Details
 from lobandits.policies.mixture_points import (
     Mixture,
@@ -58,7 +58,7 @@ class MixTS(Policy[State]):
     def __post_init__(self) -> None:
         prior = checked_prior(self.prior)
         self._set(
-            sigma=prior.sigma if self.sigma is None else checked_spread("sigma", self.sigma),
+            sigma=checked_sigma(prior, self.sigma),
             n_points=whole("n_points", self.n_points),
             n_arms=prior.n_arms,
             arms=prior.arms,
@@ -73,7 +73,8 @@ class MixTS(Policy[State]):
         assert self.sigma is not None
         tables = point_tables(self.n_points, self.n_arms + 1)
         room = make_room(self.prior, self.n_points)
-        return tops(state.counts, state.sums, allowed, self.sigma, self._mixture, tables, room)
+        sigma = sound_sigma(self.prior, self.sigma)
+        return tops(state.counts, state.sums, allowed, sigma, self._mixture, tables, room)
 
     def state_posterior(self, state: State) -> FloatArray:
         """Return the chance of each state."""

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
-from lobandits._jit import kernel
+from lobandits._jit import kernel, lean
 from lobandits.policies.allowed import all_allowed
 from lobandits.policies.choices import CUT, draw_weighted, exponentiate, pick, spread
 from lobandits.policies.explanation import Details
-from lobandits.policies.means_policy import MeansPolicy, mark_best
+from lobandits.policies.means_policy import MeansPolicy, best_means, mark_best
 from lobandits.policies.shares import checked_shares, log_shares
 from lobandits.policies.state import State
 
@@ -28,7 +28,7 @@ class StateTables(NamedTuple):
     curve: FloatArray  # (mu - c)^2 / (2 sigma^2), (u, k, m)
     log_shares: FloatArray  # (m,)
     means: FloatArray  # (u, m, k)
-    best: BoolArray  # arms of the best mean, (u, m, k)
+    tops: FloatArray  # the best mean of each state, (u, m)
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class MTS(MeansPolicy[State]):
             curve=read_only(offsets**2 / 2),
             log_shares=log_shares(self.shares, self.n_states),
             means=means,
-            best=self._best,
+            tops=self._tops,
         )
 
     def odds(self, state: State, allowed: BoolArray) -> FloatArray:
@@ -142,24 +142,34 @@ def posteriors(counts: IntArray, sums: FloatArray, states: StateTables, cut: flo
     return out
 
 
-@kernel
-def best_among(
-    states: StateTables, row: int, allowed: BoolArray, tops: FloatArray, best: BoolArray
-) -> BoolArray:
-    """Return the best allowed arms of each state, (m, k); ``tops`` and ``best`` are room."""
+@lean
+def read_tops(states: StateTables, row: int, allowed: BoolArray, tops: FloatArray) -> None:
+    """Write the best mean of each state among the allowed arms. O(m), or O(m k)."""
     if all_allowed(allowed):
-        best = states.best[row]
+        for s in range(tops.shape[0]):
+            tops[s] = states.tops[row, s]
     else:
-        mark_best(states.means[row], allowed, tops, best)
-    return best
+        best_means(states.means, row, allowed, tops)
 
 
-@kernel
-def mark_untried(counts: IntArray, best: BoolArray, untried: BoolArray) -> bool:
+@lean
+def mark_untried(
+    counts: IntArray,
+    states: StateTables,
+    row: int,
+    allowed: BoolArray,
+    tops: FloatArray,
+    untried: BoolArray,
+) -> bool:
     """Mark the arms that are the best of some state and were never played; tell if any are."""
-    for a in range(len(counts)):
-        untried[a] = counts[a] == 0 and best[:, a].any()
-    return bool(untried.any())
+    found = False
+    for a in range(counts.shape[0]):
+        untried[a] = False
+        if counts[a] == 0 and allowed[a]:
+            for s in range(tops.shape[0]):
+                untried[a] |= states.means[row, s, a] == tops[s]
+        found |= untried[a]
+    return found
 
 
 @kernel
@@ -175,17 +185,17 @@ def sample(
     """Return the best allowed arm of a state drawn from each user's posterior. Cost O(n m k)."""
     (n, k), m = counts.shape, len(states.log_shares)
     chosen = np.empty(n, np.int64)
-    weights, tops, room = np.empty(m), np.empty(m), np.empty((m, k), np.bool_)
-    untried = np.empty(k, np.bool_)
+    weights, tops, best = np.empty(m), np.empty(m), np.empty(k, np.bool_)
     for u in range(n):
-        row = u if len(states.centres) > 1 else 0
-        best = best_among(states, row, allowed[u if len(allowed) > 1 else 0], tops, room)
-        if best_arms_first and mark_untried(counts[u], best, untried):
-            chosen[u], _ = pick(untried, True, noise[u])
+        some, row = allowed[u if len(allowed) > 1 else 0], u if len(states.centres) > 1 else 0
+        read_tops(states, row, some, tops)
+        if best_arms_first and mark_untried(counts[u], states, row, some, tops, best):
+            chosen[u], _ = pick(best, True, noise[u])
             continue
         log_posterior(counts[u], sums[u], states, row, weights)
         s, left = draw_weighted(weights, exponentiate(weights, cut), noise[u])
-        chosen[u], _ = pick(best[s], True, left)
+        mark_best(states.means, row, s, tops[s], some, best)
+        chosen[u], _ = pick(best, True, left)
     return chosen
 
 
@@ -201,17 +211,17 @@ def best_arm_odds(
     """Return the odds of `sample` over its noise, (n, k)."""
     (n, k), m = counts.shape, len(states.log_shares)
     odds = np.zeros((n, k))
-    weights, tops, room = np.empty(m), np.empty(m), np.empty((m, k), np.bool_)
-    untried = np.empty(k, np.bool_)
+    weights, tops, best = np.empty(m), np.empty(m), np.empty(k, np.bool_)
     for u in range(n):
-        row = u if len(states.centres) > 1 else 0
-        best = best_among(states, row, allowed[u if len(allowed) > 1 else 0], tops, room)
-        if best_arms_first and mark_untried(counts[u], best, untried):
-            spread(untried, True, 1.0, odds[u])
+        some, row = allowed[u if len(allowed) > 1 else 0], u if len(states.centres) > 1 else 0
+        read_tops(states, row, some, tops)
+        if best_arms_first and mark_untried(counts[u], states, row, some, tops, best):
+            spread(best, True, 1.0, odds[u])
             continue
         log_posterior(counts[u], sums[u], states, row, weights)
         exponentiate(weights, cut)
         for s in range(m):
             if weights[s] > 0.0:
-                spread(best[s], True, weights[s], odds[u])
+                mark_best(states.means, row, s, tops[s], some, best)
+                spread(best, True, weights[s], odds[u])
     return odds

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, not_negative, whole
-from lobandits._jit import kernel
+from lobandits._jit import kernel, lean
 from lobandits.errors import LobInputError
 from lobandits.policies.allowed import all_allowed
 from lobandits.policies.choices import draw_weighted, pick, spread
 from lobandits.policies.explanation import Details
-from lobandits.policies.means_policy import MeansPolicy, mark_best
+from lobandits.policies.means_policy import MeansPolicy, best_means, mark_best
 from lobandits.policies.state import State, array, empty_state
 
 
@@ -24,7 +24,6 @@ class BeliefTables(NamedTuple):
 
     means: FloatArray  # (u, m, k)
     tops: FloatArray  # the best mean of each state, (u, m)
-    best: BoolArray  # the arms that have it, (u, m, k)
     width: float  # c sigma^2 log T
     margin: float
 
@@ -97,7 +96,7 @@ class MUCB(MeansPolicy[MUCBState]):
     @cached_property
     def _beliefs(self) -> BeliefTables:
         width = self.constant * self.sigma**2 * math.log(self.horizon)
-        return BeliefTables(self._tables, self._tops, self._best, width, self.margin)
+        return BeliefTables(self._tables, self._tops, width, self.margin)
 
     @property
     def counts_suffice(self) -> bool:
@@ -147,7 +146,7 @@ class MUCB(MeansPolicy[MUCBState]):
         return Details(states=columns, notes=notes)
 
 
-@kernel
+@lean
 def mark_believable(
     gaps: FloatArray,
     visits: IntArray,
@@ -175,7 +174,7 @@ def mark_believable(
         out[s] = 1.0 if out[s] == highest and visits[s] == most else 0.0
 
 
-@kernel
+@lean
 def believe(
     gaps: FloatArray,
     visits: IntArray,
@@ -183,17 +182,15 @@ def believe(
     beliefs: BeliefTables,
     row: int,
     tops: FloatArray,
-    best: BoolArray,
     out: FloatArray,
-) -> BoolArray:
-    """Mark the states that may be believed; return the best allowed arms of all, (m, k)."""
+) -> None:
+    """Mark the states that may be believed; write the best allowed mean of each. O(m k) at worst."""
     if all_allowed(allowed):
-        tops[:] = beliefs.tops[row]
-        best = beliefs.best[row]
+        for s in range(tops.shape[0]):
+            tops[s] = beliefs.tops[row, s]
     else:
-        mark_best(beliefs.means[row], allowed, tops, best)
+        best_means(beliefs.means, row, allowed, tops)
     mark_believable(gaps, visits, tops, beliefs.width, beliefs.margin, out)
-    return best
 
 
 @kernel
@@ -208,12 +205,13 @@ def play(
     """Return a best allowed arm of each user's believed state, and write the state to ``last``."""
     (n, m), k = gaps.shape, last.shape[1]
     chosen = np.empty(n, np.int64)
-    believable, tops, room = np.empty(m), np.empty(m), np.empty((m, k), np.bool_)
+    believable, tops, best = np.empty(m), np.empty(m), np.empty(k, np.bool_)
     for u in range(n):
         some, row = allowed[u if len(allowed) > 1 else 0], u if len(beliefs.tops) > 1 else 0
-        best = believe(gaps[u], visits[u], some, beliefs, row, tops, room, believable)
+        believe(gaps[u], visits[u], some, beliefs, row, tops, believable)
         s, left = draw_weighted(believable, believable.sum(), noise[u])
-        chosen[u], _ = pick(best[s], True, left)
+        mark_best(beliefs.means, row, s, tops[s], some, best)
+        chosen[u], _ = pick(best, True, left)
         last[u, chosen[u]] = s
     return chosen
 
@@ -225,13 +223,14 @@ def best_arm_odds(
     """Return the odds of `play` over its noise, (n, k)."""
     (n, m), k = gaps.shape, beliefs.means.shape[2]
     odds = np.zeros((n, k))
-    believable, tops, room = np.empty(m), np.empty(m), np.empty((m, k), np.bool_)
+    believable, tops, best = np.empty(m), np.empty(m), np.empty(k, np.bool_)
     for u in range(n):
         some, row = allowed[u if len(allowed) > 1 else 0], u if len(beliefs.tops) > 1 else 0
-        best = believe(gaps[u], visits[u], some, beliefs, row, tops, room, believable)
+        believe(gaps[u], visits[u], some, beliefs, row, tops, believable)
         for s in range(m):
             if believable[s] > 0.0:
-                spread(best[s], True, 1.0, odds[u])
+                mark_best(beliefs.means, row, s, tops[s], some, best)
+                spread(best, True, 1.0, odds[u])
     return odds
 
 

@@ -31,7 +31,7 @@ class Popular(Policy[State]):
     """
 
     name = "popular"
-    style = ("#999933", "dashed", "d")
+    style = ("#332288", "dashed", "d")
     prior: Prior = field(repr=False, metadata={"decode": Prior.from_dict})
     n_arms: int = field(init=False)
     arms: tuple[str, ...] = field(init=False)

@@ -20,6 +20,7 @@ from lobandits._checks import (
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_names
+from lobandits.policies.allowed import all_allowed
 from lobandits.policies.explanation import Details
 from lobandits.policies.largest_draw import RULE, chances_of_largest
 from lobandits.policies.policy import Policy
@@ -144,11 +145,15 @@ def largest_draws(
     n, k = counts.shape
     chosen = np.empty(n, np.int64)
     means, stds = np.empty(k), np.empty(k)
+    everything = len(allowed) == 1 and all_allowed(allowed[0])
     for u in range(n):
         some = allowed[u if len(allowed) > 1 else 0]
         posterior(counts[u], sums[u], prior, means, stds)
         for a in range(k):
-            means[a] = means[a] + stds[a] * noise[u, a] if some[a] else -np.inf
+            means[a] += stds[a] * noise[u, a]
+        if not everything:
+            for a in range(k):
+                means[a] = means[a] if some[a] else -np.inf
         chosen[u] = means.argmax()
     return chosen
 
