@@ -100,7 +100,7 @@ class PriorTwin:
         chosen = np.minimum(np.searchsorted(np.cumsum(shares), where, "right"), len(shares) - 1)
         points = [
             placed(versions[j], normal)
-            for j, normal in zip(chosen, tables[plays % len(tables)], strict=True)
+            for j, normal in zip(chosen, tables[plays % len(tables)].T, strict=True)
         ]
         tops = [self.top(versions[j], x) for j, x in zip(chosen, points, strict=True)]
         return np.array(points), tops

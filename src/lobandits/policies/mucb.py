@@ -184,7 +184,7 @@ def believe(
     tops: FloatArray,
     out: FloatArray,
 ) -> None:
-    """Mark the states that may be believed; write the best allowed mean of each. O(m k) at worst."""
+    """Mark the states that may be believed; write each one's best allowed mean. O(m k) at worst."""
     if all_allowed(allowed):
         for s in range(tops.shape[0]):
             tops[s] = beliefs.tops[row, s]
