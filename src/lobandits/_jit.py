@@ -2,21 +2,16 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from numba import config, njit
 
-from lobandits._sources import PACKAGE, digest_of_sources
+from lobandits._sources import PACKAGE, digest_with_imports
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-_CACHE = f"kernels-{digest_of_sources()}"
-"""A folder that is named after the sources.
-
-A cached kernel contains those that it calls, and Numba does not notice edits in another file.
-"""
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -39,7 +34,8 @@ def part(function: Callable[P, R]) -> Callable[P, R]:
 
 def _compiled(function: Callable[P, R], **options: bool) -> Callable[P, R]:
     folder = config.CACHE_DIR
-    config.CACHE_DIR = str(Path(folder) / _CACHE if folder else PACKAGE / "__pycache__" / _CACHE)
+    root = Path(folder) if folder else PACKAGE / "__pycache__"
+    config.CACHE_DIR = str(root / _folder_name(function.__code__.co_filename))
     compiled: Any
     try:
         compiled = njit(cache=True, nogil=True, error_model="numpy", **options)(function)
@@ -51,6 +47,15 @@ def _compiled(function: Callable[P, R], **options: bool) -> Callable[P, R]:
         config.CACHE_DIR = folder
     kernel: Callable[P, R] = compiled
     return kernel
+
+
+@cache
+def _folder_name(source: str) -> str:
+    """Return the name of the cache of one file's kernels, which changes with what it imports.
+
+    A cached kernel contains those that it calls, and Numba does not notice edits in another file.
+    """
+    return f"kernels-{digest_with_imports(Path(source))}"
 
 
 class _Forgiving:
