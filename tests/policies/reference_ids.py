@@ -197,8 +197,8 @@ class LobIDSTwin(History):
         return np.asarray(regret), 0.5 * np.log1p(between / (self.sigma**2 + within))
 
 
-def two_arms(regret: FloatArray, information: FloatArray) -> list[float]:
-    """The mixture of two arms with the least (regret)^2 / information; alike arms share."""
+def two_arms(regret: FloatArray, information: FloatArray, power: float = 2.0) -> list[float]:
+    """The mixture of two arms with the least (regret)^power / information; alike arms share."""
     k = len(regret)
 
     def alike(a: int) -> list[int]:
@@ -213,10 +213,10 @@ def two_arms(regret: FloatArray, information: FloatArray) -> list[float]:
     best = (math.inf, 0, 0, 1.0)
     for a in range(k):
         for b in range(k):
-            for p in shares(regret[a], regret[b], information[a], information[b]):
+            for p in shares(regret[a], regret[b], information[a], information[b], power):
                 gain = p * information[a] + (1 - p) * information[b]
                 if gain > 0:
-                    ratio = (p * regret[a] + (1 - p) * regret[b]) ** 2 / gain
+                    ratio = (p * regret[a] + (1 - p) * regret[b]) ** power / gain
                     best = min(best, (ratio, a, b, p))
     _, a, b, p = best
     for arm, chance in ((a, p), (b, 1 - p)):
@@ -225,11 +225,11 @@ def two_arms(regret: FloatArray, information: FloatArray) -> list[float]:
     return list(chances)
 
 
-def shares(da: float, db: float, ia: float, ib: float) -> list[float]:
+def shares(da: float, db: float, ia: float, ib: float, power: float) -> list[float]:
     """Both ends, and where the derivative of the ratio vanishes, if between them."""
     found = [0.0, 1.0]
     if da != db and ia != ib:
-        inside = db / (da - db) - 2 * ib / (ia - ib)
+        inside = (db / (da - db) - power * ib / (ia - ib)) / (power - 1)
         if 0 < inside < 1:
             found.append(float(inside))
     return found

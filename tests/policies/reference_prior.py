@@ -158,6 +158,13 @@ class MixTSTwin(PriorTwin):
 class LobBayesTwin(PriorTwin):
     """The mixture of two arms of the least information ratio over 32 points."""
 
+    def power(self) -> float:
+        """The exponent of regret: 6 at first, 2 in the end."""
+        c = self.prior.population_covariance
+        own = np.mean([c[a, a] - c.mean() for a in range(len(c))])
+        n_0 = self.sigma**2 / own
+        return 2 + 4 * 4 * n_0 / (4 * n_0 + self.N.sum())
+
     def chances(self) -> list[float]:
         points, tops = self.points(32, trust=0.5, share=0.1)
         x, top = np.array(points), np.array(tops)
@@ -167,5 +174,5 @@ class LobBayesTwin(PriorTwin):
             of = top == b
             information += of.mean() * (x[of].mean(axis=0) - x.mean(axis=0)) ** 2
         some, chances = np.array(self.allowed), np.zeros(x.shape[1])
-        chances[some] = two_arms(regret[some], information[some])
+        chances[some] = two_arms(regret[some], information[some], self.power())
         return list(chances)

@@ -11,6 +11,7 @@ from lobandits._checks import FloatArray
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
 from lobandits.policies import LobBayes, MixTS, Policy, Popular, State
+from lobandits.policies.lobbayes import caution
 from lobandits.policies.mixture_points import point_tables
 from lobandits.priors import Prior
 from lobandits.projection import project
@@ -161,6 +162,19 @@ def test_with_full_trust_the_top_of_the_order_wins() -> None:
     policy.record(state, [0, 0, 2, 2], [5.0, 6.0, 0.0, 1.0], users=[0] * 4)
     assert policy.probabilities(state)[0].tolist() == [1.0, 0.0, 0.0]
     assert policy.state_posterior(state)[0, 0] > 0.99
+
+
+def test_regret_weighs_most_while_the_prior_knows_more_than_the_plays() -> None:
+    assert caution(np.zeros(3, np.int64), 5.0) == 6.0
+    assert caution(np.array([8, 12, 0]), 5.0) == 4.0
+    assert 2.0 < caution(np.array([10**6, 0, 0]), 5.0) < 2.001
+    prior = random_prior(2, 4, seed=13)
+    own = np.diag(prior.population_covariance - prior.population_covariance.mean()).mean()
+    assert LobBayes(prior, sigma=2.0)._worth == pytest.approx(4.0 / own)
+    assert (
+        caution(np.zeros(3, np.int64), LobBayes(Prior(["a"], [1], [[0]], [[1]], 1, [0], 1))._worth)
+        == 6
+    )
 
 
 def test_explore_mixes_in_the_uniform_distribution() -> None:

@@ -162,32 +162,32 @@ amounts = st.one_of(st.just(0.0), st.floats(1e-6, 10), st.sampled_from([0.5, 1.0
 arms = st.lists(st.tuples(amounts, amounts), min_size=1, max_size=6)
 
 
-def mixture(regret: FloatArray, information: FloatArray) -> FloatArray:
+def mixture(regret: FloatArray, information: FloatArray, power: float = 2.0) -> FloatArray:
     out = np.empty(len(regret))
-    mix_two_arms(regret, information, np.ones(len(out), np.bool_), out)
+    mix_two_arms(regret, information, np.ones(len(out), np.bool_), power, out)
     return out
 
 
-def ratio(chances: FloatArray, regret: FloatArray, information: FloatArray) -> float:
+def ratio(chances: FloatArray, regret: FloatArray, information: FloatArray, power: float) -> float:
     cost, gain = chances @ regret, chances @ information
-    return float(cost**2 / gain) if gain else float(cost > 0) * np.inf
+    return float(cost**power / gain) if gain else float(cost > 0) * np.inf
 
 
 @pytest.mark.plain
-@given(arms)
-def test_no_other_mixture_has_a_lower_ratio(pairs: list[tuple[float, float]]) -> None:
+@given(arms, st.sampled_from([2.0, 2.7, 6.0]))
+def test_no_other_mixture_has_a_lower_ratio(pairs: list[tuple[float, float]], power: float) -> None:
     regret, information = np.array(pairs).T.copy()
-    chances = mixture(regret, information)
+    chances = mixture(regret, information, power)
     assert chances.min() >= 0
     np.testing.assert_allclose(chances.sum(), 1, rtol=1e-12)
     if regret.min() == 0:
         assert chances @ regret <= 1e-8 * regret.max()
     elif information.max() > 0:
-        twin = np.array(two_arms(regret, information))
-        mine = ratio(chances, regret, information)
-        assert mine <= ratio(twin, regret, information) * (1 + 1e-6)
+        twin = np.array(two_arms(regret, information, power))
+        mine = ratio(chances, regret, information, power)
+        assert mine <= ratio(twin, regret, information, power) * (1 + 1e-6)
         for other in np.random.default_rng(0).dirichlet(np.full(len(regret), 0.3), 50):
-            assert mine <= ratio(other, regret, information) * (1 + 1e-6)
+            assert mine <= ratio(other, regret, information, power) * (1 + 1e-6)
 
 
 @pytest.mark.plain
@@ -204,3 +204,5 @@ def test_a_share_for_the_arm_that_tells_most() -> None:
     regret, information = np.array([0.2, 1.0]), np.array([0.01, 1.0])
     p = 0.2 / 0.8 - 2 * 0.01 / 0.99
     np.testing.assert_allclose(mixture(regret, information), [1 - p, p])
+    p = (0.2 / 0.8 - 4 * 0.01 / 0.99) / 3
+    np.testing.assert_allclose(mixture(regret, information, 4.0), [1 - p, p])

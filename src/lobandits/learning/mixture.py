@@ -60,7 +60,7 @@ class Penalty(NamedTuple):
     metric: FloatArray  # (k, k): the inverse of the population's covariance
     variances: FloatArray  # (k,): the population's spread of each arm
     means: float = 1.0  # kappa
-    diagonal: float = 10.0  # nu
+    diagonal: float = 100.0  # nu
     population: float = 0.5  # nu_0
     shares: float = 1.0
     scales: float = 4.0

@@ -1,4 +1,4 @@
-"""The mixture of two arms that minimises (expected regret)^2 / (expected information)."""
+"""The mixture of two arms that minimises (expected regret)^lambda / (expected information)."""
 
 import numpy as np
 
@@ -10,12 +10,18 @@ ALIKE = 1e-9  # arms whose regret and information differ by less, relative to th
 
 @lean
 def mix_two_arms(
-    regret: FloatArray, information: FloatArray, allowed: BoolArray, out: FloatArray
+    regret: FloatArray,
+    information: FloatArray,
+    allowed: BoolArray,
+    power: float,
+    out: FloatArray,
 ) -> None:
     """Write the chances of the allowed arms under the mixture of the least information ratio.
 
-    An arm without regret is played at once. From arm b to arm a the ratio is convex in the share p
-    of a, least at p = Delta_b / (Delta_a - Delta_b) - 2 I_b / (I_a - I_b), cut to [0, 1]. O(k^2).
+    An arm without regret is played at once. From arm b to arm a the ratio has one minimum in the
+    share p of a, where (power - 1) p = Delta_b / (Delta_a - Delta_b) - power I_b / (I_a - I_b), cut
+    to [0, 1]; power is at least 2. Regrets are taken in units of the least, which moves no minimum.
+    O(k^2).
     """
     k = regret.shape[0]
     first = -1
@@ -35,9 +41,10 @@ def mix_two_arms(
         for a in range(k):
             if out[a] > 0.0 and out[b] > 0.0 and regret[a] > regret[b]:
                 steps = regret[a] - regret[b], information[a] - information[b]
-                p = regret[b] / steps[0] - 2.0 * information[b] / steps[1]
-                p = min(max(p, 0.0), 1.0)
-                ratio = (regret[b] + p * steps[0]) ** 2 / (information[b] + p * steps[1])
+                p = regret[b] / steps[0] - power * information[b] / steps[1]
+                p = min(max(p / (power - 1.0), 0.0), 1.0)
+                cost = (regret[b] + p * steps[0]) / regret[first]
+                ratio = cost**power / (information[b] + p * steps[1])
                 if ratio < least:
                     upper, lower, part, least = a, b, p, ratio
     out[:] = 0.0

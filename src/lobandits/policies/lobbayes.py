@@ -32,6 +32,8 @@ from lobandits.priors import Prior
 from lobandits.priors.posterior import settle
 
 STRANGERS = 0.2  # of what is not trusted
+EXTRA = 4.0  # what the exponent of regret is above 2 before the first play
+LASTS = 4.0  # it is halved after so many times the plays that the prior is worth
 
 
 class Moments(NamedTuple):
@@ -46,14 +48,17 @@ class Moments(NamedTuple):
 
 @dataclass(frozen=True)
 class LobBayes(Policy[State]):
-    r"""Play the two-arm mixture of the least (expected regret)^2 / (expected information).
+    r"""Play the two-arm mixture of the least (expected regret)^lambda / (expected information).
 
     .. math:: \Delta_a = E[\max_b \mu_b] - E[\mu_a], \qquad
-        I_a = \sum_b P(\mathrm{top} = b) (E[\mu_a \mid \mathrm{top} = b] - E[\mu_a])^2,
+        I_a = \sum_b P(\mathrm{top} = b) (E[\mu_a \mid \mathrm{top} = b] - E[\mu_a])^2, \qquad
+        \lambda = 2 + \frac{4}{1 + t / (4 n_0)},
 
-    over points of the user's posterior under a prior learned from logs. Every state of the prior
-    has two versions, free and strict: in the strict one its order holds. A stranger, whose arms are
-    exchangeable, stands for users like none in the logs. See :doc:`lobbayes`.
+    over points of the user's posterior under a prior learned from logs, after t plays; the prior is
+    worth :math:`n_0 = \sigma^2 / v` plays of an arm, whose mean has the variance v among users.
+    Every state of the prior has two versions, free and strict: in the strict one its order holds. A
+    stranger, whose arms are exchangeable, stands for users like none in the logs. See
+    :doc:`lobbayes`.
 
     Parameters
     ----------
@@ -114,6 +119,14 @@ class LobBayes(Policy[State]):
         assert self.stranger is not None
         return make_mixture(self.prior, self.trust, self.stranger)
 
+    @cached_property
+    def _worth(self) -> float:
+        """Plays of an arm that tell as much of it as the prior does: sigma^2 / v."""
+        assert self.sigma is not None
+        total = self.prior.population_covariance
+        own = float(np.trace(total) - total.sum() / self.n_arms) / self.n_arms
+        return self.sigma**2 / max(own, np.finfo(float).tiny)
+
     def _args(self) -> tuple[float, Mixture, FloatArray, Room]:
         assert self.sigma is not None
         tables = point_tables(self.n_points, self.n_arms + 1)
@@ -124,7 +137,7 @@ class LobBayes(Policy[State]):
         """Return the chances of the arms in the best mixture of two."""
         sigma, mixture, tables, room = self._args()
         args = state.counts, state.sums, allowed, sigma, mixture, tables, room
-        return best_mixtures(*args, make_moments(self.n_arms), self.explore)
+        return best_mixtures(*args, make_moments(self.n_arms), self._worth, self.explore)
 
     def state_posterior(self, state: State) -> FloatArray:
         """Return the chance of each state, for a user who is no stranger."""
@@ -147,7 +160,7 @@ class LobBayes(Policy[State]):
         sigma, mixture, tables, room = self._args()
         moments = make_moments(self.n_arms)
         args = state.counts, state.sums, allowed, sigma, mixture, tables, room, moments
-        best_mixtures(*args, self.explore)
+        best_mixtures(*args, self._worth, self.explore)
         chances = self.state_posterior(state)[0]
         shares, states = self._shares(state)[0], self.prior.n_states
         half = (len(shares) - 1) // 2
@@ -205,6 +218,7 @@ def best_mixtures(
     tables: FloatArray,
     room: Room,
     moments: Moments,
+    worth: float,
     explore: float,
 ) -> FloatArray:
     """Return every user's chances, (n, k); room and moments are then those of the last."""
@@ -213,10 +227,20 @@ def best_mixtures(
         some = allowed[u if len(allowed) > 1 else 0]
         draw_points(counts[u], sums[u], some, sigma, mixture, tables, room)
         split_by_top(room.points, room.top, moments)
-        mix_two_arms(moments.regret, moments.information, some, odds[u])
+        power = caution(counts[u], worth)
+        mix_two_arms(moments.regret, moments.information, some, power, odds[u])
         if explore > 0.0:
             mix_uniform(some, explore, odds[u])
     return odds
+
+
+@lean
+def caution(counts: IntArray, worth: float) -> float:
+    """Return the exponent of regret: it falls to 2 as plays outnumber what the prior is worth."""
+    plays = 0
+    for a in range(counts.shape[0]):
+        plays += counts[a]
+    return 2.0 + EXTRA / (1.0 + plays / (LASTS * worth))
 
 
 @kernel

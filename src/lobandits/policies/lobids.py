@@ -134,7 +134,7 @@ def mixtures(
             best_positions(tables, row, log_shares, some, inference.line, odds[u])
         else:
             infer(counts, sums, u, some, sigma, inference)
-            mix_two_arms(moments.regret, moments.information, some, odds[u])
+            mix_two_arms(moments.regret, moments.information, some, 2.0, odds[u])
     return odds
 
 
