@@ -2,7 +2,7 @@
 
 Half of the users of a MovieLens edition teach, with 60 rewards each on random genres; the others
 play. Run with ``python benchmarks/held_out.py FOLDER`` (``--quick`` for one seed, ``--only raw``
-for the settings whose name has that text).
+for the settings whose name has that text, ``--plot FILE`` to draw the regret on raw means).
 """
 
 import argparse
@@ -17,7 +17,7 @@ import numpy as np
 from timing import machine
 
 import lobandits as lob
-from lobandits._checks import FloatArray
+from lobandits._checks import BoolArray, FloatArray
 from lobandits.learning.prior import learn_prior
 from lobandits.policies.lobbayes import LobBayes
 from lobandits.policies.mixts import MixTS
@@ -26,6 +26,7 @@ from lobandits.policies.popular import Popular
 SEEDS = range(10, 15)  # for reporting; details were chosen on others
 REWARDS, LEARNERS, STATES = 60, 100, 20
 ROUNDS = (10, 25, 50, 100, 200, 500)
+DRAWN = ("popular", "ts", "mts", "mixts, one state", "lobts", "lobids", "lobbayes")
 FILTERS = {"min_movie_ratings": 20, "min_user_ratings": 100}
 
 
@@ -37,6 +38,15 @@ class Task(NamedTuple):
     sigma: float
     clicks: bool
     orders: lob.LatentOrders | None
+
+
+class Setting(NamedTuple):
+    """What is played, by whom, and after how many rounds the regret is printed."""
+
+    name: str
+    task_of: Callable[[int], Task]
+    policies_of: Callable[[lob.RewardTable, Task, int], dict[str, lob.Policy]]
+    rounds: tuple[int, ...] = ROUNDS
 
 
 def rewards_of(
@@ -63,15 +73,16 @@ def past_logs(task: Task, rng: np.random.Generator) -> lob.RewardTable:
     return lob.RewardTable(np.arange(n), names, counts, sums, squares)
 
 
-def policies(table: lob.RewardTable, task: Task, seed: int) -> dict[str, lob.Policy]:
+def rivals(table: lob.RewardTable, task: Task, seed: int) -> dict[str, lob.Policy]:
     """Return all rivals, each with what it can take from the logs."""
     model = lob.learn_orders(table, n_states=STATES, method="kendall", seed=seed)
-    orders = model.orders
-    if task.orders is not None:
-        orders = task.orders
+    orders = model.orders if task.orders is None else task.orders
     auto = learn_prior(table, seed=seed).prior
     one = learn_prior(table, n_states=1, seed=seed).prior
     sigma = 0.5 if task.clicks else task.sigma
+    told = (
+        {} if task.orders is None else {"lobids, orders learned": lob.LobIDS(model.orders, sigma)}
+    )
     return {
         "popular": Popular(auto),
         "ts": lob.TS(table.n_arms, sigma),
@@ -79,8 +90,31 @@ def policies(table: lob.RewardTable, task: Task, seed: int) -> dict[str, lob.Pol
         "mixts, one state": MixTS(one),
         "lobts": lob.LobTS(orders, sigma),
         "lobids": lob.LobIDS(orders, sigma),
+        **told,
         "lobbayes": LobBayes(auto),
         "lobbayes, 8 states": LobBayes(learn_prior(table, n_states=8, seed=seed).prior),
+    }
+
+
+def misjudged(table: lob.RewardTable, task: Task, seed: int) -> dict[str, lob.Policy]:
+    """Return LobBayes with a wrong sigma or spread, and LobIDS with the right one."""
+    prior = learn_prior(table, seed=seed).prior
+    orders = lob.learn_orders(table, n_states=STATES, method="kendall", seed=seed).orders
+    return {
+        "lobids": lob.LobIDS(orders, task.sigma),
+        "lobbayes": LobBayes(prior),
+        "lobbayes, sigma times 2": LobBayes(prior, 2 * prior.sigma),
+        "lobbayes, sigma over 2": LobBayes(prior, prior.sigma / 2),
+        "lobbayes, spread times 4": LobBayes(prior.replace(spread=4 * prior.spread)),
+        "lobbayes, spread over 4": LobBayes(prior.replace(spread=prior.spread / 4)),
+    }
+
+
+def with_ts(table: lob.RewardTable, task: Task, seed: int) -> dict[str, lob.Policy]:
+    """Return LobBayes, and TS that knows nothing of the logs."""
+    return {
+        "ts": lob.TS(table.n_arms, task.sigma),
+        "lobbayes": LobBayes(learn_prior(table, seed=seed).prior),
     }
 
 
@@ -116,53 +150,117 @@ def split(means: FloatArray, seed: int) -> tuple[FloatArray, FloatArray]:
     return means[order[:LEARNERS]], means[order[LEARNERS:]]
 
 
-def tasks(folder: str) -> Iterator[tuple[str, Callable[[int], Task]]]:
-    """Yield the settings by name; a task for each seed of split, genre draw and start."""
+def settings(folder: str) -> Iterator[Setting]:
+    """Yield the settings; each makes a task for each seed of split, genre draw and start."""
     ratings, clicks = lob.load_movielens(folder), lob.load_movielens(as_clicks(folder))
 
     def env(seed: int, source: object = ratings) -> lob.MovieLens:
         return lob.MovieLens(source, n_states=STATES, seed=seed, progress=False, **FILTERS)  # type: ignore[arg-type]
 
-    for sigma in (1.0, 2.0):
-        yield (
-            f"raw means, sigma {sigma:g}",
-            lambda seed, sigma=sigma: Task(  # type: ignore[misc]
-                *split(env(seed).means0, seed), sigma, False, None
-            ),
+    def raw(seed: int, sigma: float = 1.0) -> Task:
+        return Task(*split(env(seed).means0, seed), sigma, False, None)
+
+    def setting_a(seed: int) -> Task:
+        return Task(*split(env(seed).projected, seed), 1.0, False, env(seed).orders)
+
+    def clicked(seed: int) -> Task:
+        return Task(*split(env(seed, clicks).means0.clip(0, 1), seed), 0.5, True, None)
+
+    def permuted(seed: int) -> Task:
+        task = raw(seed)
+        arms = np.random.default_rng([seed, 78]).permutation(task.players.shape[1])
+        return task._replace(players=task.players[:, arms])
+
+    yield Setting("raw means, sigma 1", raw, rivals)
+    yield Setting("raw means, sigma 2", lambda seed: raw(seed, 2.0), rivals)
+    yield Setting("Setting A, sigma 1", setting_a, rivals)
+    yield Setting("clicks", clicked, rivals)
+    yield Setting("misjudged, sigma 1", raw, misjudged)
+    yield Setting("misjudged, sigma 2", lambda seed: raw(seed, 2.0), misjudged)
+    yield Setting("arms permuted", permuted, with_ts, (*ROUNDS, 1000))
+    yield Setting("long, sigma 1", raw, with_ts, (*ROUNDS, 1000, 5000))
+
+
+def measure(setting: Setting, seeds: range) -> dict[str, FloatArray]:
+    """Return the regret of all users in all rounds, (n, horizon), by policy."""
+    found: dict[str, list[FloatArray]] = {}
+    for seed in seeds:
+        task = setting.task_of(seed)
+        table = past_logs(task, np.random.default_rng([seed, 3]))
+        for name, policy in setting.policies_of(table, task, seed).items():
+            found.setdefault(name, []).append(play(policy, task, setting.rounds[-1], seed))
+    return {name: np.concatenate(parts) for name, parts in found.items()}
+
+
+def wrong_at_end(regret: FloatArray, sigma: float = 1.0) -> BoolArray:
+    """Tell who, in most of the last 100 of T rounds, plays an arm clearly worse than the best.
+
+    Worse by more than sigma sqrt(8 log T / T), which T rounds can tell from 0.
+    """
+    horizon = regret.shape[1]
+    gap = sigma * np.sqrt(8 * np.log(horizon) / horizon)
+    wrong: BoolArray = (regret[:, -100:] > gap).mean(axis=1) > 0.5
+    return wrong
+
+
+def report(setting: Setting, found: dict[str, FloatArray]) -> None:
+    """Print the mean cumulative regret, and who never learns where the game is long."""
+    print(f"\n{setting.name}: mean cumulative regret\n")
+    print("| policy | " + " | ".join(f"T={t}" for t in setting.rounds) + " |")
+    print("|" + "---|" * (len(setting.rounds) + 1))
+    for name, regret in found.items():
+        total = regret.mean(axis=0).cumsum()[np.array(setting.rounds) - 1]
+        print(f"| {name} | {' | '.join(f'{v:.1f}' for v in total)} |", flush=True)
+    if "long" in setting.name:
+        ts, mine = wrong_at_end(found["ts"]), wrong_at_end(found["lobbayes"])
+        only = int((mine & ~ts).sum())
+        print(
+            f"\nwrong at the end, of {len(ts)} users: {ts.sum()} with TS, {only} with LobBayes only"
         )
-    yield (
-        "Setting A, sigma 1",
-        lambda seed: Task(*split(env(seed).projected, seed), 1.0, False, env(seed).orders),
-    )
-    yield (
-        "clicks",
-        lambda seed: Task(*split(env(seed, clicks).means0.clip(0, 1), seed), 0.5, True, None),
-    )
+
+
+def draw(found: dict[str, dict[str, FloatArray]], path: str) -> None:
+    """Draw the cumulative regret of all rivals, a panel for each setting."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, len(found), figsize=(4.6 * len(found), 3.6), squeeze=False)
+    for ax, (setting, curves) in zip(axes[0], found.items(), strict=True):
+        for name, regret in curves.items():
+            if name in DRAWN:
+                policy = lob.POLICIES[name.partition(",")[0]]
+                color, line, marker = policy.style
+                total = regret.mean(axis=0).cumsum()
+                rounds = np.arange(1, len(total) + 1)
+                at = [t - 1 for t in ROUNDS]
+                style = {"color": color, "linestyle": line, "marker": marker, "markevery": at}
+                ax.plot(rounds, total, label=name, markersize=4, linewidth=1.4, **style)
+        ax.set(title=setting, xscale="log", yscale="log", xlabel="round", xlim=(5, ROUNDS[-1]))
+        ax.set_ylim(bottom=2)
+    axes[0, 0].set_ylabel("mean cumulative regret")
+    axes[0, 0].legend(fontsize="small")
+    figure.tight_layout()
+    figure.savefig(path)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", help="an edition of MovieLens")
     parser.add_argument("--quick", action="store_true", help="one seed")
+    parser.add_argument("--seeds", type=int, default=len(SEEDS), help="so many seeds of the five")
     parser.add_argument("--only", default="", help="only settings whose name has this text")
+    parser.add_argument("--plot", metavar="FILE", help="draw the regret on raw means")
     options = parser.parse_args()
+    seeds = SEEDS[: 1 if options.quick else options.seeds]
     print(machine())
-    for name, task_of in tasks(options.folder):
-        if options.only not in name:
-            continue
-        found: dict[str, list[FloatArray]] = {}
-        for seed in SEEDS[:1] if options.quick else SEEDS:
-            task = task_of(seed)
-            table = past_logs(task, np.random.default_rng([seed, 3]))
-            for policy, value in policies(table, task, seed).items():
-                regret = play(value, task, ROUNDS[-1], seed).mean(axis=0).cumsum()
-                found.setdefault(policy, []).append(regret[np.array(ROUNDS) - 1])
-        print(f"\n{name}: mean cumulative regret\n")
-        print("| policy | " + " | ".join(f"T={t}" for t in ROUNDS) + " |")
-        print("|" + "---|" * (len(ROUNDS) + 1))
-        for policy, rows in found.items():
-            cells = " | ".join(f"{v:.1f}" for v in np.mean(rows, axis=0))
-            print(f"| {policy} | {cells} |", flush=True)
+    raw: dict[str, dict[str, FloatArray]] = {}
+    for setting in settings(options.folder):
+        if options.only in setting.name:
+            found = measure(setting, seeds)
+            report(setting, found)
+            if "raw" in setting.name:
+                raw[setting.name] = found
+    if options.plot and raw:
+        draw(raw, options.plot)
 
 
 if __name__ == "__main__":

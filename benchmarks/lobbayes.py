@@ -57,13 +57,16 @@ def cost(policy: lob.Policy, prior: Prior, n_users: int, rounds: int) -> float:
 
 
 def decisions(n_users: int, rounds: int) -> None:
-    """Print the cost of decisions beside LobIDS."""
-    print("\n| m | bar, us | lobbayes, us | lobids, us |\n|---|---|---|---|")
+    """Print the cost of decisions beside LobIDS, which knows the orders alone."""
+    print("\n| m | bar, us | lobbayes, us | lobids, us | lobbayes on the orders alone, us |")
+    print("|---|---|---|---|---|")
     for m, bar in BARS.items():
         prior = random_prior(m, np.random.default_rng(m))
         mine = cost(LobBayes(prior), prior, n_users, rounds)
         other = cost(lob.LobIDS(prior.orders, 1.0), prior, n_users, rounds)
-        print(f"| {m} | {bar} | {mine:.1f} | {other:.1f} |", flush=True)
+        alone = LobBayes(Prior.from_orders(prior.orders), trust=0.999)
+        blind = cost(alone, prior, n_users, rounds // 5)
+        print(f"| {m} | {bar} | {mine:.1f} | {other:.1f} | {blind:.1f} |", flush=True)
 
 
 def plain_step(counts: IntArray, sums: FloatArray, p: Parameters) -> None:
@@ -124,10 +127,13 @@ def learning(n_users: int, m: int, rewards: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a small part")
-    quick = parser.parse_args().quick
+    parser.add_argument("--only", default="", choices=("", "decisions", "learning"))
+    options = parser.parse_args()
     print(machine())
-    decisions(100 if quick else 1000, 50 if quick else 200)
-    learning(5000 if quick else 100_000, 20, 60)
+    if options.only != "learning":
+        decisions(100 if options.quick else 1000, 50 if options.quick else 200)
+    if options.only != "decisions":
+        learning(5000 if options.quick else 100_000, 20, 60)
 
 
 if __name__ == "__main__":
