@@ -204,6 +204,8 @@ def test_wrong_parameters_are_named() -> None:
 
 def test_points_have_normal_quantiles_in_every_coordinate() -> None:
     tables = point_tables(32, 5)
-    assert tables.shape[1:] == (5, 32)
+    assert tables.shape == (1024, 5, 32)
+    assert tables.max() > norm.ppf(1 - 2e-5)
+    assert point_tables(4096, 2).shape == (32, 2, 4096)
     strata = np.sort(np.floor(norm.cdf(tables) * 32), axis=2)
     np.testing.assert_array_equal(strata, np.broadcast_to(np.arange(32), tables.shape))

@@ -9,7 +9,8 @@ evidence of the free version times
 over the order's direct relations, and its points are projected on the order with the weights
 1 / variance. The points are the same for all users with as many plays, so that choices are a
 function of the state: coordinate by coordinate the quantiles of the normal distribution in a
-shuffled order (a Latin hypercube), one of `N_TABLES` shuffles after the other.
+shuffled order (a Latin hypercube), one shuffle after the other. There are `IN_ALL` points in all of
+the shuffles: what is less likely than one of these is never seen, and so never explored.
 """
 
 import math
@@ -36,6 +37,7 @@ from lobandits.projection.kernels import fit_one
 from lobandits.projection.scratch import Scratch, make_scratch
 
 N_TABLES = 32
+IN_ALL = 2**15
 GOLDEN = 0.6180339887498949  # shifts the strata of the components from play to play
 FAR = 8.0  # log weights so far below the best count as nothing: no point would stand for them
 DEEP = -30.0  # below, the tail of Phi is its asymptote
@@ -129,18 +131,19 @@ def log_normal_table() -> FloatArray:
 
 @cache
 def point_tables(n_points: int, n_coordinates: int) -> FloatArray:
-    """Return (N_TABLES, n_coordinates, n_points) normal quantiles, shuffled in each coordinate.
+    """Return (tables, n_coordinates, n_points) normal quantiles, shuffled in each coordinate.
 
     In the tables the strata's points stand at other places, so that together they reach as far
-    as N_TABLES n_points quantiles do.
+    as all tables' points as quantiles do.
     """
     from scipy.special import ndtri
 
     rng = np.random.default_rng(n_points)
-    shape = N_TABLES, n_points, n_coordinates
+    n_tables = max(N_TABLES, IN_ALL // n_points)
+    shape = n_tables, n_points, n_coordinates
     stratum = np.argsort(rng.random(shape), axis=1)
-    place = np.argsort(rng.random((N_TABLES, 1, n_coordinates)), axis=0) + 0.5
-    values = ndtri((stratum + place / N_TABLES) / n_points)
+    place = np.argsort(rng.random((n_tables, 1, n_coordinates)), axis=0) + 0.5
+    values = ndtri((stratum + place / n_tables) / n_points)
     return read_only(np.ascontiguousarray(values.transpose(0, 2, 1)))
 
 
