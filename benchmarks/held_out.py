@@ -10,6 +10,7 @@ import csv
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -105,8 +106,8 @@ def misjudged(table: lob.RewardTable, task: Task, seed: int) -> dict[str, lob.Po
         "lobbayes": LobBayes(prior),
         "lobbayes, sigma times 2": LobBayes(prior, 2 * prior.sigma),
         "lobbayes, sigma over 2": LobBayes(prior, prior.sigma / 2),
-        "lobbayes, spread times 4": LobBayes(prior.replace(spread=4 * prior.spread)),
-        "lobbayes, spread over 4": LobBayes(prior.replace(spread=prior.spread / 4)),
+        "lobbayes, spread times 4": LobBayes(replace(prior, spread=4 * prior.spread)),
+        "lobbayes, spread over 4": LobBayes(replace(prior, spread=prior.spread / 4)),
     }
 
 
@@ -181,14 +182,15 @@ def settings(folder: str) -> Iterator[Setting]:
     yield Setting("long, sigma 1", raw, with_ts, (*ROUNDS, 1000, 5000))
 
 
-def measure(setting: Setting, seeds: range) -> dict[str, FloatArray]:
+def measure(setting: Setting, seeds: range, who: list[str]) -> dict[str, FloatArray]:
     """Return the regret of all users in all rounds, (n, horizon), by policy."""
     found: dict[str, list[FloatArray]] = {}
     for seed in seeds:
         task = setting.task_of(seed)
         table = past_logs(task, np.random.default_rng([seed, 3]))
         for name, policy in setting.policies_of(table, task, seed).items():
-            found.setdefault(name, []).append(play(policy, task, setting.rounds[-1], seed))
+            if any(text in name for text in who):
+                found.setdefault(name, []).append(play(policy, task, setting.rounds[-1], seed))
     return {name: np.concatenate(parts) for name, parts in found.items()}
 
 
@@ -248,6 +250,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one seed")
     parser.add_argument("--seeds", type=int, default=len(SEEDS), help="so many seeds of the five")
     parser.add_argument("--only", default="", help="only settings whose name has this text")
+    parser.add_argument("--policies", default="", help="only those whose name has one of these")
     parser.add_argument("--plot", metavar="FILE", help="draw the regret on raw means")
     options = parser.parse_args()
     seeds = SEEDS[: 1 if options.quick else options.seeds]
@@ -255,7 +258,7 @@ def main() -> None:
     raw: dict[str, dict[str, FloatArray]] = {}
     for setting in settings(options.folder):
         if options.only in setting.name:
-            found = measure(setting, seeds)
+            found = measure(setting, seeds, options.policies.split(","))
             report(setting, found)
             if "raw" in setting.name:
                 raw[setting.name] = found
