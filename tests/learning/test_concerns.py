@@ -35,7 +35,8 @@ def test_few_rewards_few_users_and_no_repeats() -> None:
     logs = table(20, ["a", "b", "c"], rewards=1)
     counts = logs.counts.copy()
     counts[9:, 2] = 0
-    rare = RewardTable(logs.users, logs.arms, counts, 1.0 * counts, 1.0 * counts)
+    sums = counts.astype(np.float64)
+    rare = RewardTable(logs.users, logs.arms, counts, sums, sums)
     assert concerns(rare, "model", "user", "arm") == [
         "most users (20 of 20) have fewer than 5 rewards",
         "1 arm was tried by fewer than 10 users: c",

@@ -114,6 +114,13 @@ def test_results_depend_on_the_seed_alone() -> None:
     assert one == two
 
 
+def test_the_number_chosen_gives_the_prior_of_that_number() -> None:
+    means, _ = planted(150, seed=5)
+    table = table_of(means, 1.0, 20, seed=6)
+    auto = learn_prior(table)
+    assert auto.prior == learn_prior(table, n_states=auto.prior.n_states).prior
+
+
 def test_what_cannot_be_learned_is_refused() -> None:
     table = table_of(np.zeros((5, 3)), 1.0, 5, 0)
     with pytest.raises(LobInputError, match="only 5 users"):

@@ -1,5 +1,6 @@
 """learn_prior: from the table of rewards to states with their shares, scales and spread."""
 
+from copy import deepcopy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -102,7 +103,8 @@ def learn_prior(
     if m is None:
         if source == "model":  # one value for all folds
             noise = one_state(*sample, noise, squares(some))[0].sigma
-        curve = evidence_curve(table.counts[few], table.sums[few], noise, rng)
+        own = deepcopy(rng)  # so that the number chosen gives the prior of that number
+        curve = evidence_curve(table.counts[few], table.sums[few], noise, own)
         m = curve.chosen
     everybody = population(*sample, noise, squares(some))
     p = fit_states(*sample, everybody, m, rng, extra=squares(some), workers=workers)

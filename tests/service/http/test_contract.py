@@ -107,6 +107,7 @@ def test_the_log_for_open_bandit_pipeline(server: Running) -> None:
     server.decide("obp")
     lines = server.http.get("/v1/log?columns=obp").text.splitlines()
     assert json.loads(lines[-1]) == {
+        "user": "obp",
         "action": ARMS.index(decision["arm"]),
         "arm": decision["arm"],
         "reward": 0.25,
