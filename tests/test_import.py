@@ -14,7 +14,7 @@ PACKAGE = Path(lobandits.__file__).parent
 
 DECIDE = """
 import lobandits as lob
-from lobandits.policies.ucb import largest_indices
+from lobandits.policies.ucb import mark_largest
 
 policy = lob.UCB(2, sigma=1.0)
 state = policy.start()
@@ -62,7 +62,7 @@ def test_import_compiles_nothing() -> None:
 
 
 def test_kernels_compile_once_and_are_cached_on_disk(tmp_path: Path) -> None:
-    code = DECIDE + "print(sum(largest_indices.stats.cache_hits.values()))"
+    code = DECIDE + "print(sum(mark_largest.stats.cache_hits.values()))"
     assert run(code, NUMBA_CACHE_DIR=tmp_path) == "0\n"
     assert run(code, NUMBA_CACHE_DIR=tmp_path) == "1\n"
 
@@ -86,7 +86,7 @@ def test_kernels_work_where_no_cache_can_be_written(unwritable: dict[str, Path])
     code = (
         DECIDE
         + PROJECT
-        + "print(lob.__file__, largest_indices._cache, project_rows._cache, sep='\\n')"
+        + "print(lob.__file__, mark_largest._cache, project_rows._cache, sep='\\n')"
     )
     file, *caches = run(code, **unwritable).splitlines()
     assert file == str(unwritable["PYTHONPATH"] / "lobandits" / "__init__.py")
@@ -94,7 +94,7 @@ def test_kernels_work_where_no_cache_can_be_written(unwritable: dict[str, Path])
 
 
 def test_kernels_work_with_a_cache_folder_that_cannot_be_made(unwritable: dict[str, Path]) -> None:
-    code = DECIDE + "print(largest_indices._cache)"
+    code = DECIDE + "print(mark_largest._cache)"
     assert "NullCache" in run(code, **unwritable, NUMBA_CACHE_DIR=unwritable["HOME"] / "cache")
 
 

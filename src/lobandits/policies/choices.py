@@ -3,12 +3,12 @@
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._jit import kernel
+from lobandits._jit import kernel, lean
 
 CUT = 1e-12  # lighter weights, relative to the heaviest, become 0
 
 
-@kernel
+@lean
 def pick(values: FloatArray | BoolArray, wanted: float, uniform: float) -> tuple[int, float]:
     """Return one position where ``values == wanted``, each equally likely, and a new uniform.
 
@@ -29,7 +29,7 @@ def pick(values: FloatArray | BoolArray, wanted: float, uniform: float) -> tuple
     return -1, uniform
 
 
-@kernel
+@lean
 def spread(values: FloatArray | BoolArray, wanted: float, mass: float, out: FloatArray) -> None:
     """Add ``mass`` to ``out``, in equal parts, where ``values == wanted``: `pick`'s odds."""
     ties = 0
@@ -40,10 +40,12 @@ def spread(values: FloatArray | BoolArray, wanted: float, mass: float, out: Floa
             out[i] += mass / ties
 
 
-@kernel
+@lean
 def exponentiate(logs: FloatArray, cut: float) -> float:
     """Replace ``logs`` by exp(log - max log), 0 if below ``cut``; return their sum."""
-    best = logs.max()
+    best = -np.inf
+    for s in range(len(logs)):
+        best = max(best, logs[s])
     least = np.log(cut)
     total = 0.0
     for s in range(len(logs)):
@@ -53,7 +55,7 @@ def exponentiate(logs: FloatArray, cut: float) -> float:
     return total
 
 
-@kernel
+@lean
 def draw_weighted(weights: FloatArray, total: float, uniform: float) -> tuple[int, float]:
     """Return a position drawn by its weight (inverse distribution function) and a new uniform.
 
@@ -71,11 +73,18 @@ def draw_weighted(weights: FloatArray, total: float, uniform: float) -> tuple[in
     return last, inside
 
 
-@kernel
 def draw_arms(odds: FloatArray, noise: FloatArray) -> IntArray:
-    """Return an arm for each user, drawn by its odds. Cost O(n k)."""
-    n = len(odds)
-    chosen = np.empty(n, np.int64)
-    for u in range(n):
-        chosen[u], _ = draw_weighted(odds[u], odds[u].sum(), noise[u])
+    """Return an arm for each user, drawn by its odds."""
+    chosen = np.empty(len(odds), np.int64)
+    write_draws(odds, noise, chosen)
     return chosen
+
+
+@kernel
+def write_draws(odds: FloatArray, noise: FloatArray, chosen: IntArray) -> None:
+    """Write an arm for each user, drawn by its odds. Cost O(n k).
+
+    Handing an array in takes half a microsecond less than getting one back.
+    """
+    for u in range(len(odds)):
+        chosen[u], _ = draw_weighted(odds[u], odds[u].sum(), noise[u])

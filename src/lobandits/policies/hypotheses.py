@@ -143,7 +143,7 @@ def take_items(
             found.rivals[n] = 0
             for a in range(r.mean.shape[0]):
                 found.rivals[n] += losses.tables.maximal[row, state, a]
-                found.fit[n, a] = b.point[slot, a, i]
+                found.fit[n, a] = b.carried[slot, a, i]
             n += 1
     return n, least
 
@@ -173,7 +173,7 @@ def take_tops(
             found.loss[n] = loss
             found.rivals[n] = rivals
             for a in range(r.mean.shape[0]):
-                found.fit[n, a] = r.fit[a] if rivals > 1 else b.point[slot, a, i]
+                found.fit[n, a] = r.fit[a] if rivals > 1 else b.carried[slot, a, i]
             least = min(least, loss)
             n += 1
     return n, least

@@ -25,6 +25,7 @@ from lobandits.policies.loss_bounds import (
     make_items,
     new_state,
     open_losses,
+    state_without_bounds,
 )
 from lobandits.policies.losses import fit_of_states
 from lobandits.policies.order_policy import OrderPolicy
@@ -94,7 +95,7 @@ class LobIDS(OrderPolicy[LossState]):
 
     def one_time_state(self, n_users: int) -> LossState:
         """Return an empty state without bounds."""
-        return new_state(LossState, n_users, self.n_arms, self._loss_items, bounds=False)
+        return state_without_bounds(LossState, n_users, self.n_arms)
 
     def details(self, state: LossState, allowed: BoolArray) -> Details:
         """Return each arm's chance to be on top, regret and information; each state's weight."""

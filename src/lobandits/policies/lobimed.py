@@ -15,6 +15,7 @@ from lobandits.policies.loss_bounds import (
     make_items,
     new_state,
     open_losses,
+    state_without_bounds,
 )
 from lobandits.policies.losses import arm_losses, fit_of_states, losses_on_top
 from lobandits.policies.order_policy import OrderPolicy
@@ -78,7 +79,7 @@ class LobIMED(OrderPolicy[LossState]):
 
     def one_time_state(self, n_users: int) -> LossState:
         """Return an empty state without bounds."""
-        return new_state(LossState, n_users, self.n_arms, self._loss_items, bounds=False)
+        return state_without_bounds(LossState, n_users, self.n_arms)
 
     def details(self, state: LossState, allowed: BoolArray) -> Details:
         """Return the loss, D and index of each arm, and the log-likelihood of each state."""

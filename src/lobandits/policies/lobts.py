@@ -3,15 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, whole
-from lobandits._jit import kernel
+from lobandits._jit import kernel, part
 from lobandits.errors import LobInputError
 from lobandits.policies.allowed import all_allowed
-from lobandits.policies.choices import CUT, draw_arms
+from lobandits.policies.choices import CUT, draw_weighted
 from lobandits.policies.draw_on_top import draw_on_top
 from lobandits.policies.explanation import Details
 from lobandits.policies.loss_bounds import (
@@ -21,6 +22,7 @@ from lobandits.policies.loss_bounds import (
     make_items,
     new_state,
     open_losses,
+    state_without_bounds,
 )
 from lobandits.policies.losses import arm_losses, fit_of_states, losses_on_top
 from lobandits.policies.order_policy import OrderPolicy
@@ -43,6 +45,14 @@ class LobTSState(LossState):
     known: IntArray = field(metadata=array("memory"))
     weights: FloatArray = field(metadata=array("memory", "arms", dtype=np.float64))
     projected: IntArray = field(metadata=array("memory", empty=-1))
+
+
+class LastWeights(NamedTuple):
+    """What `LobTSState` keeps of the last projection, as the kernels read and write it."""
+
+    projected: IntArray
+    weights: FloatArray
+    project_every: int
 
 
 @dataclass(frozen=True)
@@ -97,41 +107,34 @@ class LobTS(OrderPolicy[LobTSState]):
     def _loss_items(self) -> Items:
         return make_items(self.orders, -2 * self.sigma**2 * self._log_shares)
 
+    @property
+    def _uppers(self) -> bool:
+        """Whether choices are drawn from bounds of the weights: not from kept weights."""
+        return self.project_every == 1
+
     def _losses(self, state: LobTSState) -> Losses:
-        state.projected[state.known != self._keys] = -1  # its weights are those of other orders
-        return open_losses(self.orders, self._loss_items, self._keys, state)
+        return open_losses(self.orders, self._loss_items, self._keys, state, self._uppers)
+
+    def _weights(self, state: LobTSState) -> LastWeights:
+        return LastWeights(state.projected, state.weights, self.project_every)
 
     def odds(self, state: LobTSState, allowed: BoolArray) -> FloatArray:
         """Return the likelihood of each arm on top, relative to the best."""
-        return likelihoods(
-            state.counts,
-            state.sums,
-            allowed,
-            self._losses(state),
-            self.sigma**2,
-            CUT,
-            self.project_every,
-            state.projected,
-            state.weights,
-        )
+        last, losses = self._weights(state), self._losses(state)
+        return likelihoods(state.counts, state.sums, allowed, last, losses, self.sigma**2, CUT)
 
     def decide(self, state: LobTSState, noise: FloatArray, allowed: BoolArray) -> IntArray:
         """Return an arm for each user, drawn by the odds, mostly without knowing them all."""
-        if self.project_every > 1 or not allowed.all():
-            return super().decide(state, noise, allowed)
-        chosen = sample(state.counts, state.sums, self._losses(state), self.sigma**2, noise)
-        if (chosen < 0).any():
-            exact = draw_arms(self.odds(state, allowed), noise)
-            return np.where(chosen < 0, exact, chosen)
-        return chosen
+        last, losses = self._weights(state), self._losses(state)
+        return sample(state.counts, state.sums, allowed, last, losses, self.sigma**2, CUT, noise)
 
     def new_state(self, n_users: int) -> LobTSState:
         """Return an empty state."""
-        return new_state(LobTSState, n_users, self.n_arms, self._loss_items)
+        return new_state(LobTSState, n_users, self.n_arms, self._loss_items, self._uppers)
 
     def one_time_state(self, n_users: int) -> LobTSState:
         """Return an empty state without bounds."""
-        return new_state(LobTSState, n_users, self.n_arms, self._loss_items, bounds=False)
+        return state_without_bounds(LobTSState, n_users, self.n_arms)
 
     @property
     def counts_suffice(self) -> bool:
@@ -164,12 +167,30 @@ class LobTS(OrderPolicy[LobTSState]):
 
 @kernel
 def sample(
-    counts: IntArray, sums: FloatArray, losses: Losses, variance: float, noise: FloatArray
+    counts: IntArray,
+    sums: FloatArray,
+    allowed: BoolArray,
+    last: LastWeights,
+    losses: Losses,
+    variance: float,
+    cut: float,
+    noise: FloatArray,
 ) -> IntArray:
-    """Return an arm for each user, drawn by the `likelihoods`; -1 where rounding might decide."""
-    chosen = np.empty(len(counts), np.int64)
-    for u in range(len(counts)):
-        chosen[u] = draw_on_top(counts, sums, u, losses, variance, noise[u])
+    """Return an arm for each user, drawn by the `likelihoods`.
+
+    Where all arms are allowed and no weights are kept, bounds of these mostly decide.
+    """
+    n, k = counts.shape
+    chosen, odds = np.empty(n, np.int64), np.empty(k)
+    for u in range(n):
+        some, arm = allowed[u if len(allowed) > 1 else 0], -1
+        forget_others(u, last, losses)
+        if last.project_every == 1 and all_allowed(some):
+            arm = draw_on_top(counts, sums, u, losses, variance, noise[u])
+        if arm < 0:
+            likelihood(counts, sums, u, some, last, losses, variance, cut, odds)
+            arm, _ = draw_weighted(odds, odds.sum(), noise[u])
+        chosen[u] = arm
     return chosen
 
 
@@ -178,33 +199,55 @@ def likelihoods(
     counts: IntArray,
     sums: FloatArray,
     allowed: BoolArray,
+    last: LastWeights,
     losses: Losses,
     variance: float,
     cut: float,
-    project_every: int,
-    projected: IntArray,
-    weights: FloatArray,
 ) -> FloatArray:
-    """Return exp(-(L(a) - min L) / (2 sigma^2)) of every user's arms, 0 if below ``cut``.
-
-    Of users who may play all arms, ``weights`` keeps them for ``project_every`` plays.
-    """
-    reach = -2.0 * variance * np.log(cut)
+    """Return exp(-(L(a) - min L) / (2 sigma^2)) of every user's arms, 0 if below ``cut``."""
     odds = np.empty(counts.shape)
     for u in range(len(counts)):
         some = allowed[u if len(allowed) > 1 else 0]
-        everything = all_allowed(some)
-        if everything:
-            plays = counts[u].sum()
-            if projected[u] >= 0 and plays - projected[u] < project_every:
-                odds[u] = weights[u]
-                continue
-            projected[u] = plays
-        out = odds[u]
-        least = losses_on_top(counts, sums, u, some, losses, reach, variance, out)
-        for a in range(len(out)):
-            gap = out[a] - least
-            out[a] = np.exp(-gap / (2.0 * variance)) if gap <= reach else 0.0
-        if everything:
-            weights[u] = out
+        likelihood(counts, sums, u, some, last, losses, variance, cut, odds[u])
     return odds
+
+
+@part
+def likelihood(
+    counts: IntArray,
+    sums: FloatArray,
+    u: int,
+    allowed: BoolArray,
+    last: LastWeights,
+    losses: Losses,
+    variance: float,
+    cut: float,
+    out: FloatArray,
+) -> None:
+    """Write the `likelihoods` of one user. They are kept, if all arms are allowed."""
+    everything = all_allowed(allowed)
+    plays = 0
+    for a in range(out.shape[0]):
+        plays += counts[u, a]
+    forget_others(u, last, losses)
+    age = plays - last.projected[u]
+    if everything and last.projected[u] >= 0 and age < last.project_every:
+        for a in range(out.shape[0]):
+            out[a] = last.weights[u, a]
+        return
+    reach = -2.0 * variance * np.log(cut)
+    least = losses_on_top(counts, sums, u, allowed, losses, reach, variance, out)
+    for a in range(out.shape[0]):
+        gap = out[a] - least
+        out[a] = np.exp(-gap / (2.0 * variance)) if gap <= reach else 0.0
+    if everything:
+        last.projected[u] = plays
+        for a in range(out.shape[0]):
+            last.weights[u, a] = out[a]
+
+
+@part
+def forget_others(u: int, last: LastWeights, losses: Losses) -> None:
+    """Forget weights that come from other orders than those of ``losses``."""
+    if losses.known[u] != losses.keys[u if losses.keys.shape[0] > 1 else 0]:
+        last.projected[u] = -1

@@ -144,9 +144,11 @@ class LobUCB(OrderPolicy[LobUCBState]):
         """Return 1 for the active arms of the largest upper bound, 0 for the others."""
         last = LastRefresh(state.infeasible, state.feasible, state.refreshed, state.known)
         pace, width = self.refresh_every, self._width
-        return largest_upper_bounds(
-            state.counts, state.sums, last, allowed, self._sets, self._keys, pace, width
+        odds = np.empty(state.counts.shape)
+        mark_largest_bounds(
+            state.counts, state.sums, last, allowed, self._sets, self._keys, pace, width, odds
         )
+        return odds
 
     def details(self, state: LobUCBState, allowed: BoolArray) -> Details:
         """Return the bounds and the active arms, and which states are feasible."""
@@ -240,7 +242,7 @@ def mark_active(
     for i in range(words):
         some |= feasible[i] != 0
     for a in range(k):
-        out[a] = False
+        on_top = False
         for i in range(words):
             states = feasible[i] if some else sets.all[i]
             if everything:
@@ -249,11 +251,12 @@ def mark_active(
                 for b in range(k):
                     if allowed[b]:
                         states &= ~sets.above[row, b, a, i]
-            out[a] |= allowed[a] and states != 0
+            on_top |= states != 0
+        out[a] = on_top and allowed[a]
 
 
 @kernel
-def largest_upper_bounds(
+def mark_largest_bounds(
     counts: IntArray,
     sums: FloatArray,
     last: LastRefresh,
@@ -262,13 +265,13 @@ def largest_upper_bounds(
     keys: IntArray,
     refresh_every: int,
     width: float,
-) -> FloatArray:
-    """Return 1 where an active arm has its user's largest upper bound, else 0; refresh where due.
+    odds: FloatArray,
+) -> None:
+    """Write 1 where an active arm has its user's largest upper bound, else 0; refresh where due.
 
     Cost O(n k^2), as 64 states go to a step.
     """
     n, k = counts.shape
-    odds = np.empty((n, k))
     low, active = np.empty(k), np.empty(k, np.bool_)
     for u in range(n):
         up = odds[u]
@@ -287,4 +290,3 @@ def largest_upper_bounds(
                 best = max(best, up[a])
         for a in range(k):
             up[a] = 1.0 if active[a] and up[a] == best else 0.0
-    return odds

@@ -10,16 +10,17 @@ and x itself, which is in the cone, gives one from above:
     lower += n j / (n + j) ((r - x_a)^2 - (r - y)^2),   x_a += j / (n + j) (r - x_a)
     upper += j (r - x_a)^2 - n j / (n + j) (r - y)^2,   x_a as it was projected.
 
-Both cost O(1) per item and reward.
+Both cost O(1) per item and reward. Policies that need no bounds from above keep none.
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
-from lobandits._jit import lean
+from lobandits._jit import lean, part
 from lobandits.orders import DAG, LatentOrders, OrderTables, UserOrders
 from lobandits.policies.state import State, array, empty_state
 from lobandits.projection.kernels import fit_one
@@ -51,9 +52,9 @@ class Bounds(NamedTuple):
     """
 
     lower: FloatArray  # (n_users, n_items)
-    upper: FloatArray  # (n_users, n_items)
+    upper: FloatArray  # (n_users, n_items), or (n_users, 0) where none are kept
     carried: FloatArray  # (n_users, k, n_items): the x of ``lower``; items last, for SIMD
-    point: FloatArray  # (n_users, k, n_items): the x of ``upper``, the last projection
+    point: FloatArray  # (n_users, k, n_items or 0): the x of ``upper``, the last projection
     seen_counts: IntArray  # (n_users, groups, k): the plays that the bounds cover
     seen_sums: FloatArray  # (n_users, groups, k): their rewards
 
@@ -90,11 +91,16 @@ class LossState(State):
 
     known: IntArray = field(metadata=array("cache"))
     lower: FloatArray = field(metadata=array("cache", "items", dtype=np.float64))
-    upper: FloatArray = field(metadata=array("cache", "items", dtype=np.float64))
+    upper: FloatArray = field(metadata=array("cache", "uppers", dtype=np.float64))
     carried: FloatArray = field(metadata=array("cache", "arms", "items", dtype=np.float64))
-    point: FloatArray = field(metadata=array("cache", "arms", "items", dtype=np.float64))
+    point: FloatArray = field(metadata=array("cache", "arms", "uppers", dtype=np.float64))
     seen_counts: IntArray = field(metadata=array("cache", "groups", "arms"))
     seen_sums: FloatArray = field(metadata=array("cache", "groups", "arms", dtype=np.float64))
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Working memory for one of the users, kept since making it takes time."""
+        return make_memory(self.n_arms, self.lower.shape[1])
 
 
 L = TypeVar("L", bound=LossState)
@@ -129,26 +135,45 @@ def make_items(orders: LatentOrders | UserOrders, penalty: FloatArray) -> Items:
     )
 
 
-def new_state(kind: type[L], n_users: int, n_arms: int, items: Items, bounds: bool = True) -> L:
-    """Return an empty state, without ``bounds`` also if these would take too much memory."""
+def new_state(kind: type[L], n_users: int, n_arms: int, items: Items, uppers: bool = False) -> L:
+    """Return an empty state, without bounds if these would take too much memory."""
     n_items = items.state.shape[1]
-    if not bounds or 2 * n_users * n_items * n_arms > CACHE_LIMIT:
-        return empty_state(kind, n_users, arms=n_arms, items=0, groups=0)
-    return empty_state(kind, n_users, arms=n_arms, items=n_items, groups=items.groups)
+    if (1 + uppers) * n_users * n_items * n_arms > CACHE_LIMIT:
+        return state_without_bounds(kind, n_users, n_arms)
+    sizes = {"items": n_items, "uppers": n_items if uppers else 0, "groups": items.groups}
+    return empty_state(kind, n_users, arms=n_arms, **sizes)
+
+
+def state_without_bounds(kind: type[L], n_users: int, n_arms: int) -> L:
+    """Return an empty state for which every decision starts anew."""
+    return empty_state(kind, n_users, arms=n_arms, items=0, uppers=0, groups=0)
 
 
 def open_losses(
-    orders: LatentOrders | UserOrders, items: Items, keys: IntArray, state: LossState
+    orders: LatentOrders | UserOrders,
+    items: Items,
+    keys: IntArray,
+    state: LossState,
+    uppers: bool = False,
 ) -> Losses:
     """Return what `losses_on_top` needs of a state, with memory for one user.
 
     A state that lacks an item or a group, as one made for other orders may, keeps no bounds.
     """
-    k, n_items = state.n_arms, items.state.shape[1]
-    kept = state.lower.shape[1] >= n_items and state.seen_counts.shape[1] >= items.groups
-    s = state if kept else empty_state(LossState, 1, arms=k, items=n_items, groups=items.groups)
+    n_items = items.state.shape[1]
+    kept = (
+        state.lower.shape[1] >= n_items
+        and state.seen_counts.shape[1] >= items.groups
+        and (state.upper.shape[1] >= n_items or not uppers)
+    )
+    s = state if kept else new_state(LossState, 1, state.n_arms, items, uppers)
     bounds = Bounds(s.lower, s.upper, s.carried, s.point, s.seen_counts, s.seen_sums)
-    memory = Memory(
+    return Losses(orders.tables, items, bounds, kept, state.known, keys, s.memory)
+
+
+def make_memory(k: int, n_items: int) -> Memory:
+    """Allocate the working memory for one user."""
+    return Memory(
         mean=np.empty(k),
         weight=np.empty(k),
         fit=np.empty(k),
@@ -159,10 +184,9 @@ def open_losses(
         above=np.empty((k, k), np.bool_),
         scratch=make_scratch(k),
     )
-    return Losses(orders.tables, items, bounds, kept, state.known, keys, memory)
 
 
-@lean
+@part
 def read_user(counts: IntArray, sums: FloatArray, u: int, losses: Losses) -> tuple[int, int]:
     """Write the plays and means of user ``u``, nothing projected; bring the bounds up to date.
 
@@ -257,7 +281,7 @@ def raise_upper(
         upper[i] += j * (new - point[i]) * (new - point[i]) - spread
 
 
-@lean
+@part
 def lowest(row: int, slot: int, lo: int, hi: int, losses: Losses) -> int:
     """Return the item from ``lo`` to ``hi`` with the lowest bound, its penalty included."""
     items, lower = losses.items, losses.bounds.lower
@@ -269,7 +293,7 @@ def lowest(row: int, slot: int, lo: int, hi: int, losses: Losses) -> int:
     return best
 
 
-@lean
+@part
 def project_item(i: int, row: int, slot: int, losses: Losses) -> float:
     """Project on item ``i``, unless that is done; its bound is then exact. Return its loss."""
     t, items, b, r = losses.tables, losses.items, losses.bounds, losses.memory
@@ -277,10 +301,14 @@ def project_item(i: int, row: int, slot: int, losses: Losses) -> float:
     if not r.projected[i]:
         top = items.arm[row, i]
         loss = fit_one(r.mean, r.weight, t, row, state, top, r.fit, r.scratch)
-        b.lower[slot, i] = b.upper[slot, i] = loss
+        b.lower[slot, i] = loss
         for a in range(r.fit.shape[0]):
             fit = r.fit[a] if r.weight[a] > 0.0 else 0.0  # of other arms it is not written
-            b.carried[slot, a, i] = b.point[slot, a, i] = fit
+            b.carried[slot, a, i] = fit
+        if b.upper.shape[1] > 0:
+            b.upper[slot, i] = loss
+            for a in range(r.fit.shape[0]):
+                b.point[slot, a, i] = b.carried[slot, a, i]
         r.projected[i] = True
     return float(b.lower[slot, i] + items.penalty[state])
 

@@ -14,7 +14,7 @@ else the states near enough are projected on the order with these relations adde
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._jit import kernel, lean
+from lobandits._jit import kernel, lean, part
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.policies.allowed import all_allowed, mark_tops
 from lobandits.policies.loss_bounds import (
@@ -80,7 +80,7 @@ def losses_on_top(
     return losses_among(row, slot, allowed, losses, reach, tolerance, out)
 
 
-@lean
+@part
 def losses_by_arm(
     row: int, slot: int, losses: Losses, reach: float, tolerance: float, out: FloatArray
 ) -> float:
@@ -100,7 +100,7 @@ def losses_by_arm(
     return least
 
 
-@lean
+@part
 def loss_of_arm(
     first: int, lo: int, hi: int, row: int, slot: int, losses: Losses, tolerance: float
 ) -> float:

@@ -93,9 +93,12 @@ def best_means(means: FloatArray, row: int, allowed: BoolArray, tops: FloatArray
 
 
 @lean
-def mark_best(
-    means: FloatArray, row: int, state: int, top: float, allowed: BoolArray, out: BoolArray
-) -> None:
-    """Mark the allowed arms whose mean in the state is ``top``. O(k)."""
+def allowed_means(
+    means: FloatArray, row: int, state: int, allowed: BoolArray, out: FloatArray
+) -> float:
+    """Write the means of a state's arms, -inf where not allowed; return the best. O(k)."""
+    top = -np.inf
     for a in range(out.shape[0]):
-        out[a] = allowed[a] and means[row, state, a] == top
+        out[a] = means[row, state, a] if allowed[a] else -np.inf
+        top = max(top, out[a])
+    return top

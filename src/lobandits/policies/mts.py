@@ -8,10 +8,9 @@ import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
 from lobandits._jit import kernel, lean
-from lobandits.policies.allowed import all_allowed
 from lobandits.policies.choices import CUT, draw_weighted, exponentiate, pick, spread
 from lobandits.policies.explanation import Details
-from lobandits.policies.means_policy import MeansPolicy, best_means, mark_best
+from lobandits.policies.means_policy import MeansPolicy, allowed_means
 from lobandits.policies.shares import checked_shares, log_shares
 from lobandits.policies.state import State
 
@@ -28,7 +27,6 @@ class StateTables(NamedTuple):
     curve: FloatArray  # (mu - c)^2 / (2 sigma^2), (u, k, m)
     log_shares: FloatArray  # (m,)
     means: FloatArray  # (u, m, k)
-    tops: FloatArray  # the best mean of each state, (u, m)
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,6 @@ class MTS(MeansPolicy[State]):
             curve=read_only(offsets**2 / 2),
             log_shares=log_shares(self.shares, self.n_states),
             means=means,
-            tops=self._tops,
         )
 
     def odds(self, state: State, allowed: BoolArray) -> FloatArray:
@@ -96,8 +93,9 @@ class MTS(MeansPolicy[State]):
 
     def decide(self, state: State, noise: FloatArray, allowed: BoolArray) -> IntArray:
         """Return the best allowed arm of one state drawn, without the odds of all."""
-        first = self.best_arms_first
-        return sample(state.counts, state.sums, allowed, self._states, CUT, first, noise)
+        chosen, first = np.empty(state.n_users, np.int64), self.best_arms_first
+        sample(state.counts, state.sums, allowed, self._states, CUT, first, noise, chosen)
+        return chosen
 
     def state_posterior(self, state: State) -> FloatArray:
         """Return P(s), (n_users, n_states)."""
@@ -117,19 +115,19 @@ class MTS(MeansPolicy[State]):
         return Details(states=columns)
 
 
-@kernel
+@lean
 def log_posterior(
     counts: IntArray, sums: FloatArray, states: StateTables, row: int, out: FloatArray
 ) -> None:
     """Write log P(s), up to a constant, from one user's counts and sums. Cost O(m k)."""
-    out[:] = states.log_shares
+    for s in range(len(out)):
+        out[s] = states.log_shares[s]
     for a in range(len(counts)):
         n = counts[a]
         if n > 0:
             excess = sums[a] - n * states.centres[row, a]
-            slope, curve = states.slope[row, a], states.curve[row, a]
             for s in range(len(out)):
-                out[s] += excess * slope[s] - n * curve[s]
+                out[s] += excess * states.slope[row, a, s] - n * states.curve[row, a, s]
 
 
 @kernel
@@ -143,32 +141,22 @@ def posteriors(counts: IntArray, sums: FloatArray, states: StateTables, cut: flo
 
 
 @lean
-def read_tops(states: StateTables, row: int, allowed: BoolArray, tops: FloatArray) -> None:
-    """Write the best mean of each state among the allowed arms. O(m), or O(m k)."""
-    if all_allowed(allowed):
-        for s in range(tops.shape[0]):
-            tops[s] = states.tops[row, s]
-    else:
-        best_means(states.means, row, allowed, tops)
-
-
-@lean
 def mark_untried(
     counts: IntArray,
     states: StateTables,
     row: int,
     allowed: BoolArray,
-    tops: FloatArray,
+    means: FloatArray,
     untried: BoolArray,
 ) -> bool:
     """Mark the arms that are the best of some state and were never played; tell if any are."""
+    untried[:] = False
     found = False
-    for a in range(counts.shape[0]):
-        untried[a] = False
-        if counts[a] == 0 and allowed[a]:
-            for s in range(tops.shape[0]):
-                untried[a] |= states.means[row, s, a] == tops[s]
-        found |= untried[a]
+    for s in range(states.means.shape[1]):
+        top = allowed_means(states.means, row, s, allowed, means)
+        for a in range(counts.shape[0]):
+            untried[a] |= counts[a] == 0 and means[a] == top
+            found |= untried[a]
     return found
 
 
@@ -181,22 +169,20 @@ def sample(
     cut: float,
     best_arms_first: bool,
     noise: FloatArray,
-) -> IntArray:
-    """Return the best allowed arm of a state drawn from each user's posterior. Cost O(n m k)."""
+    chosen: IntArray,
+) -> None:
+    """Write the best allowed arm of a state drawn from each user's posterior. Cost O(n m k)."""
     (n, k), m = counts.shape, len(states.log_shares)
-    chosen = np.empty(n, np.int64)
-    weights, tops, best = np.empty(m), np.empty(m), np.empty(k, np.bool_)
+    weights, means, untried = np.empty(m), np.empty(k), np.empty(k, np.bool_)
     for u in range(n):
         some, row = allowed[u if len(allowed) > 1 else 0], u if len(states.centres) > 1 else 0
-        read_tops(states, row, some, tops)
-        if best_arms_first and mark_untried(counts[u], states, row, some, tops, best):
-            chosen[u], _ = pick(best, True, noise[u])
+        if best_arms_first and mark_untried(counts[u], states, row, some, means, untried):
+            chosen[u], _ = pick(untried, True, noise[u])
             continue
         log_posterior(counts[u], sums[u], states, row, weights)
         s, left = draw_weighted(weights, exponentiate(weights, cut), noise[u])
-        mark_best(states.means, row, s, tops[s], some, best)
-        chosen[u], _ = pick(best, True, left)
-    return chosen
+        top = allowed_means(states.means, row, s, some, means)
+        chosen[u], _ = pick(means, top, left)
 
 
 @kernel
@@ -211,17 +197,16 @@ def best_arm_odds(
     """Return the odds of `sample` over its noise, (n, k)."""
     (n, k), m = counts.shape, len(states.log_shares)
     odds = np.zeros((n, k))
-    weights, tops, best = np.empty(m), np.empty(m), np.empty(k, np.bool_)
+    weights, means, untried = np.empty(m), np.empty(k), np.empty(k, np.bool_)
     for u in range(n):
         some, row = allowed[u if len(allowed) > 1 else 0], u if len(states.centres) > 1 else 0
-        read_tops(states, row, some, tops)
-        if best_arms_first and mark_untried(counts[u], states, row, some, tops, best):
-            spread(best, True, 1.0, odds[u])
+        if best_arms_first and mark_untried(counts[u], states, row, some, means, untried):
+            spread(untried, True, 1.0, odds[u])
             continue
         log_posterior(counts[u], sums[u], states, row, weights)
         exponentiate(weights, cut)
         for s in range(m):
             if weights[s] > 0.0:
-                mark_best(states.means, row, s, tops[s], some, best)
-                spread(best, True, weights[s], odds[u])
+                top = allowed_means(states.means, row, s, some, means)
+                spread(means, top, weights[s], odds[u])
     return odds

@@ -15,7 +15,7 @@ from lobandits.errors import LobInputError
 from lobandits.policies.allowed import all_allowed
 from lobandits.policies.choices import draw_weighted, pick, spread
 from lobandits.policies.explanation import Details
-from lobandits.policies.means_policy import MeansPolicy, best_means, mark_best
+from lobandits.policies.means_policy import MeansPolicy, allowed_means, best_means
 from lobandits.policies.state import State, array, empty_state
 
 
@@ -120,7 +120,9 @@ class MUCB(MeansPolicy[MUCBState]):
 
     def decide(self, state: MUCBState, noise: FloatArray, allowed: BoolArray) -> IntArray:
         """Return a best allowed arm of the believed state, and remember the belief."""
-        return play(state.gaps, state.visits, state.beliefs, allowed, self._beliefs, noise)
+        chosen = np.empty(state.n_users, np.int64)
+        play(state.gaps, state.visits, state.beliefs, allowed, self._beliefs, noise, chosen)
+        return chosen
 
     def absorb(
         self, state: MUCBState, users: IntArray, arms: IntArray, rewards: FloatArray
@@ -175,22 +177,13 @@ def mark_believable(
 
 
 @lean
-def believe(
-    gaps: FloatArray,
-    visits: IntArray,
-    allowed: BoolArray,
-    beliefs: BeliefTables,
-    row: int,
-    tops: FloatArray,
-    out: FloatArray,
-) -> None:
-    """Mark the states that may be believed; write each one's best allowed mean. O(m k) at worst."""
+def read_tops(beliefs: BeliefTables, row: int, allowed: BoolArray, tops: FloatArray) -> None:
+    """Write the best mean of each state among the allowed arms. O(m), or O(m k)."""
     if all_allowed(allowed):
         for s in range(tops.shape[0]):
             tops[s] = beliefs.tops[row, s]
     else:
         best_means(beliefs.means, row, allowed, tops)
-    mark_believable(gaps, visits, tops, beliefs.width, beliefs.margin, out)
 
 
 @kernel
@@ -201,19 +194,21 @@ def play(
     allowed: BoolArray,
     beliefs: BeliefTables,
     noise: FloatArray,
-) -> IntArray:
-    """Return a best allowed arm of each user's believed state, and write the state to ``last``."""
+    chosen: IntArray,
+) -> None:
+    """Write a best allowed arm of each user's believed state, and the state to ``last``."""
     (n, m), k = gaps.shape, last.shape[1]
-    chosen = np.empty(n, np.int64)
-    believable, tops, best = np.empty(m), np.empty(m), np.empty(k, np.bool_)
+    believable, tops, means = np.empty(m), np.empty(m), np.empty(k)
+    shared = len(allowed) == 1 and len(beliefs.means) == 1
     for u in range(n):
-        some, row = allowed[u if len(allowed) > 1 else 0], u if len(beliefs.tops) > 1 else 0
-        believe(gaps[u], visits[u], some, beliefs, row, tops, believable)
+        some, row = allowed[u if len(allowed) > 1 else 0], u if len(beliefs.means) > 1 else 0
+        if u == 0 or not shared:
+            read_tops(beliefs, row, some, tops)
+        mark_believable(gaps[u], visits[u], tops, beliefs.width, beliefs.margin, believable)
         s, left = draw_weighted(believable, believable.sum(), noise[u])
-        mark_best(beliefs.means, row, s, tops[s], some, best)
-        chosen[u], _ = pick(best, True, left)
+        top = allowed_means(beliefs.means, row, s, some, means)
+        chosen[u], _ = pick(means, top, left)
         last[u, chosen[u]] = s
-    return chosen
 
 
 @kernel
@@ -223,14 +218,15 @@ def best_arm_odds(
     """Return the odds of `play` over its noise, (n, k)."""
     (n, m), k = gaps.shape, beliefs.means.shape[2]
     odds = np.zeros((n, k))
-    believable, tops, best = np.empty(m), np.empty(m), np.empty(k, np.bool_)
+    believable, tops, means = np.empty(m), np.empty(m), np.empty(k)
     for u in range(n):
-        some, row = allowed[u if len(allowed) > 1 else 0], u if len(beliefs.tops) > 1 else 0
-        believe(gaps[u], visits[u], some, beliefs, row, tops, believable)
+        some, row = allowed[u if len(allowed) > 1 else 0], u if len(beliefs.means) > 1 else 0
+        read_tops(beliefs, row, some, tops)
+        mark_believable(gaps[u], visits[u], tops, beliefs.width, beliefs.margin, believable)
         for s in range(m):
             if believable[s] > 0.0:
-                mark_best(beliefs.means, row, s, tops[s], some, best)
-                spread(best, True, 1.0, odds[u])
+                top = allowed_means(beliefs.means, row, s, some, means)
+                spread(means, top, 1.0, odds[u])
     return odds
 
 

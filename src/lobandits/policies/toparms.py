@@ -56,7 +56,7 @@ class TopArmsUCB(OrderPolicy[State]):
 
     def _tops_among(self, allowed: BoolArray) -> BoolArray:
         """Return the allowed arms that are on top of some state, (1 or n_users, n_arms)."""
-        if allowed.all():
+        if allowed is self.all_arms or allowed.all():
             return self._all_tops
         return tops_among(self.orders.tables, allowed)
 

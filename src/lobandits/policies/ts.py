@@ -113,7 +113,9 @@ class TS(Policy[State]):
 
     def decide(self, state: State, noise: FloatArray, allowed: BoolArray) -> IntArray:
         """Return each user's allowed arm of the largest draw: far cheaper than its chance."""
-        return largest_draws(state.counts, state.sums, allowed, self._priors, noise)
+        chosen = np.empty(state.n_users, np.int64)
+        largest_draws(state.counts, state.sums, allowed, self._priors, noise, chosen)
+        return chosen
 
     def details(self, state: State, allowed: BoolArray) -> Details:
         """Return the posterior of every mean."""
@@ -139,11 +141,15 @@ def posterior(
 
 @kernel
 def largest_draws(
-    counts: IntArray, sums: FloatArray, allowed: BoolArray, prior: ArmPriors, noise: FloatArray
-) -> IntArray:
-    """Return each user's allowed arm of the largest posterior draw m + sqrt(v) z. Cost O(n k)."""
+    counts: IntArray,
+    sums: FloatArray,
+    allowed: BoolArray,
+    prior: ArmPriors,
+    noise: FloatArray,
+    chosen: IntArray,
+) -> None:
+    """Write each user's allowed arm of the largest posterior draw m + sqrt(v) z. Cost O(n k)."""
     n, k = counts.shape
-    chosen = np.empty(n, np.int64)
     means, stds = np.empty(k), np.empty(k)
     everything = len(allowed) == 1 and all_allowed(allowed[0])
     for u in range(n):
@@ -155,7 +161,6 @@ def largest_draws(
             for a in range(k):
                 means[a] = means[a] if some[a] else -np.inf
         chosen[u] = means.argmax()
-    return chosen
 
 
 @kernel

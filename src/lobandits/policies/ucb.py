@@ -87,16 +87,23 @@ def indices(
     return best
 
 
-@kernel
 def largest_indices(
     counts: IntArray, sums: FloatArray, allowed: BoolArray, width: float
 ) -> FloatArray:
-    """Return 1 where an arm has its user's largest index, else 0. Cost O(n k)."""
+    """Return 1 where an arm has its user's largest index, else 0."""
+    odds = np.empty(counts.shape)
+    mark_largest(counts, sums, allowed, width, odds)
+    return odds
+
+
+@kernel
+def mark_largest(
+    counts: IntArray, sums: FloatArray, allowed: BoolArray, width: float, odds: FloatArray
+) -> None:
+    """Write 1 where an arm has its user's largest index, else 0. Cost O(n k)."""
     n, k = counts.shape
-    odds = np.empty((n, k))
     for u in range(n):
         index = odds[u]
         best = indices(counts[u], sums[u], allowed[u if len(allowed) > 1 else 0], width, index)
         for a in range(k):
             index[a] = 1.0 if index[a] == best else 0.0
-    return odds
