@@ -87,6 +87,15 @@ def test_sparse_clicks_of_users_who_are_alike_get_one_state() -> None:
     assert (curve.chosen, curve.users_differ) == (1, False)
 
 
+@pytest.mark.parametrize(("n", "k", "rewards"), [(4, 2, 2), (9, 3, 2), (30, 30, 3), (60, 4, 1)])
+def test_tiny_logs_of_noise_show_nothing(n: int, k: int, rewards: int) -> None:
+    """Also where no cell has repeats, and noise may look like opinions."""
+    table = table_of(np.zeros((n, k)), 1.0, rewards, seed=0).filter()
+    learned = learn_prior(table)
+    assert learned.curve is not None
+    assert (learned.curve.chosen, learned.curve.users_differ) == (1, False)
+
+
 def test_sparse_clicks_of_two_types_get_two_states() -> None:
     rates = np.where(np.arange(8) < 4, [[0.5], [0.1]], [[0.1], [0.5]])
     learned = learn_prior(sparse_clicks(rates[np.arange(600) % 2], seed=0))

@@ -14,6 +14,7 @@ FOLDS, STEPS = 5, 40
 GRID = (1, 2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 48)
 PER_STATE = 8  # users that a state needs to be thought of
 SHARE, LEAST = 0.05, 0.03  # of what states gain, and of a nat per user: too little for more states
+TOO_FEW = 10  # users, to be sure of anything
 EARLY = 6  # so many states are thought of, even where fewer gain nothing
 
 
@@ -23,11 +24,13 @@ def evidence_curve(
     sigma: float,
     rng: np.random.Generator,
     grid: Sequence[int] = GRID,
+    sigma_known: bool = True,
 ) -> EvidenceCurve:
     """Return the evidence of users held out in turn, by the number of states.
 
-    First where all users are alike. The grid ends where evidence has clearly fallen twice, or has
-    hardly risen twice, or states would have too few users.
+    First where all users are alike; if sigma is not known, what they differ by may be noise. The
+    grid ends where evidence has clearly fallen twice, or has hardly risen twice, or states would
+    have too few users.
     """
     n = len(counts)
     fold = rng.permutation(n) % FOLDS
@@ -35,7 +38,7 @@ def evidence_curve(
     everybody = [population(*part, sigma) for part in rest]
     tried, by_user = [0], [np.empty(n)]
     for f, part in enumerate(rest):
-        out, alike = fold == f, all_alike(*part, everybody[f].one)
+        out, alike = fold == f, all_alike(*part, everybody[f].one, sigma_known)
         by_user[0][out] = log_evidence(counts[out], sums[out], alike)
     falls = rests = 0
     for m in grid:
@@ -77,10 +80,8 @@ def _curve(tried: list[int], by_user: list[FloatArray]) -> EvidenceCurve:
         states = list(zip(tried, by_user, strict=True))[2:]
         chosen = next(m for m, values in states if _close(values, by_user))
     gains = np.array([values - one for values in by_user])
-    return EvidenceCurve(
-        n_states=tuple(tried),
-        evidence=np.array([values.mean() for values in by_user]),
-        gain=gains.mean(axis=1),
-        error=gains.std(axis=1) / np.sqrt(gains.shape[1]),
-        chosen=chosen,
-    )
+    gain, error = gains.mean(axis=1), gains.std(axis=1) / np.sqrt(gains.shape[1])
+    if gains.shape[1] < TOO_FEW:  # who may agree by chance
+        error = np.maximum(error, abs(gain))
+    evidence = np.array([values.mean() for values in by_user])
+    return EvidenceCurve(tuple(tried), evidence, gain, error, chosen)

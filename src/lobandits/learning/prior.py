@@ -104,7 +104,8 @@ def learn_prior(
         if source == "model":  # one value for all folds
             noise = one_state(*sample, noise, squares(some))[0].sigma
         own = deepcopy(rng)  # so that the number chosen gives the prior of that number
-        curve = evidence_curve(table.counts[few], table.sums[few], noise, own)
+        known = source != "model"
+        curve = evidence_curve(table.counts[few], table.sums[few], noise, own, sigma_known=known)
         m = curve.chosen
     everybody = population(*sample, noise, squares(some))
     p = fit_states(*sample, everybody, m, rng, extra=squares(some), workers=workers)

@@ -51,15 +51,28 @@ def _moments(
     return float(both - common), float(common)
 
 
-def all_alike(counts: IntArray, sums: FloatArray, one: Parameters) -> Parameters:
+def all_alike(
+    counts: IntArray, sums: FloatArray, one: Parameters, sigma_known: bool = True
+) -> Parameters:
     """Return the one state whose users differ in shift and scale only: all have its order.
 
-    Both are those of a grid with the most evidence.
+    Both are those of a grid with the most evidence; so is sigma, if it is not known: what users of
+    one state seem to differ by may as well be noise.
     """
     k = len(one.spread)
-    same = one._replace(spread=NO_SPREAD * one.sigma**2 * np.eye(k))
     shift = float(np.sqrt(one.shift**2 + max(one.spread.mean(), 0.0)))
-    options = [same._replace(shift=a * shift, scales=np.full(1, b)) for a in SHIFTS for b in SCALES]
+    noisy = float(np.sqrt(one.sigma**2 + np.trace(one.spread) / k))
+    options = [
+        one._replace(
+            spread=NO_SPREAD * sigma**2 * np.eye(k),
+            shift=a * shift,
+            scales=np.full(1, b),
+            sigma=sigma,
+        )
+        for sigma in ((one.sigma,) if sigma_known else (one.sigma, noisy))
+        for a in SHIFTS
+        for b in SCALES
+    ]
     return max(options, key=lambda p: log_evidence(counts, sums, p).sum())
 
 
