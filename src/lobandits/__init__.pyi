@@ -53,6 +53,7 @@ from lobandits.simulation import SimulationInterrupted as SimulationInterrupted
 from lobandits.simulation import Synthetic as Synthetic
 from lobandits.simulation import simulate as simulate
 from lobandits.simulation import simulate_duels as simulate_duels
+from lobandits.simulation.learned_users import LearnedUsers as LearnedUsers
 from lobandits.simulation.movielens import MovieLens as MovieLens
 from lobandits.theory import lobucb_regret_bound as lobucb_regret_bound
 from lobandits.theory import regret_lower_bound as regret_lower_bound

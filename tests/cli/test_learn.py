@@ -75,7 +75,66 @@ def test_learn_finds_nothing_in_noise(folder: Path) -> None:
     pl.DataFrame(logs | {"reward": rng.standard_normal(1200)}).write_csv("noise.csv")
     code, out, _ = run("learn", "noise.csv")
     assert code == 0
-    assert "One state: users differ around one mean; no types of users were found." in out
+    assert "No structure worth using: users differ by no more than noise" in out
+
+
+SHOP = {"customer": ["ann", "ann", "bob", "bob", "cyd"], "product": list("xyxyx")}
+THREE = ["--user", "customer", "--arm", "product", "--reward", "click"]
+
+
+def test_learn_skips_what_is_empty_only_if_told(folder: Path) -> None:
+    pl.DataFrame(SHOP | {"click": [1, 0, None, 1, 1]}).write_csv("shop.csv")
+    code, _, err = run("learn", "shop.csv", *THREE)
+    assert code == 2
+    assert "is empty or no finite number in 1 row: row 3 (customer='bob'" in err
+    assert "--skip-empty" in err
+    code, out, err = run("learn", "shop.csv", *THREE, "--states", "1", "--skip-empty")
+    assert (code, err) == (0, "")
+    assert "rows without a reward 1, skipped" in " ".join(out.split())
+
+
+def test_learn_from_the_recent_part(folder: Path) -> None:
+    days = [f"2026-01-0{day}" for day in range(1, 6)]
+    pl.DataFrame(SHOP | {"click": [1, 0, 0, 1, 1], "day": days}).write_csv("shop.csv")
+    recent = ["--time", "day", "--since", "2026-01-03", "--states", "1"]
+    code, out, _ = run("learn", "shop.csv", *THREE, *recent)
+    assert code == 0
+    assert "users 2" in " ".join(out.split())
+    code, _, err = run("learn", "shop.csv", *THREE, "--since", "2026-01-03")
+    assert code == 2
+    assert "give both" in err
+
+
+def test_learn_warns_of_what_is_doubtful(folder: Path) -> None:
+    pl.DataFrame(SHOP | {"click": [1, 0, 0, 1, 1]}).write_csv("shop.csv")
+    code, out, _ = run("learn", "shop.csv", *THREE, "--states", "1")
+    assert code == 0
+    warnings = [line for line in out.splitlines() if line.startswith("warning: ")]
+    assert warnings == [
+        "warning: most users (3 of 3) have fewer than 5 rewards",
+        "warning: 2 arms were tried by fewer than 10 users: y, x",
+        "warning: no user has enough repeated rewards from one arm, so sigma rests on the model",
+    ]
+
+
+def test_learn_says_how_users_differ(folder: Path) -> None:
+    code, out, _ = run("learn", "ratings.parquet", *COLUMNS, "--states", "3")
+    assert code == 0
+    words = " ".join(out.split())
+    assert "personal scales +- " in words
+    assert "personal shifts +- " in words
+    assert "of users like another arm best than the most popular" in words
+    assert "of pairs as their state does (chance: 50%)" in words
+
+
+def test_thousands_of_prices_are_refused_in_one_line(folder: Path) -> None:
+    prices = np.arange(3000 * 3) % 8500 / 100
+    logs = {"user": np.arange(9000) % 3000, "price": prices, "reward": np.ones(9000)}
+    pl.DataFrame(logs).write_parquet("prices.parquet")
+    code, out, err = run("learn", "prices.parquet", "--arm", "price")
+    assert (code, out) == (2, "")
+    assert "there are 8,500 arms, and a prior is learned of at most 400" in err
+    assert err.count("\n") == 1
 
 
 def test_learn_prints_partial_orders_of_a_prior(folder: Path) -> None:
@@ -175,6 +234,10 @@ def test_show_prints_orders_that_nobody_learned(folder: Path) -> None:
     [
         (["learn", "ratings.parquet"], "has no column 'user'; did you mean 'userId'?"),
         (["learn", "rating.parquet"], "did you mean 'ratings.parquet'?"),
+        (["learn"], "there is nothing to learn from; give files of logs, or --store"),
+        (["learn", "x.csv", "--store", "sqlite:///x.db"], "and there are logs, x.csv; give one"),
+        (["learn", "--store", "sqlite:///x.db"], "there is no store at x.db"),
+        (["learn", "--store", "sqlite:///x.db", "--time", "t"], "--time is 't', but a store has"),
         (
             ["learn", "ratings.parquet", *COLUMNS, "--states", "500"],
             "n_states is 500, but there are only 120 users",

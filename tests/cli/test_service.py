@@ -92,24 +92,53 @@ def test_export(tmp_path: Path, store: str) -> None:
         decisions = served.decide_many([f"u{i}" for i in range(20)])
         served.record_many([(decision.id, 1.5) for decision in decisions[:15]])
     log = tmp_path / "log.ndjson"
-    assert lines("export", "--store", store, "--out", str(log)) == [f"log saved to {log}"]
+    assert lines("export", "--store", store, "--out", str(log)) == [f"20 rows saved to {log}"]
     rows = [json.loads(line) for line in log.read_text().splitlines()]
     assert [row["id"] for row in rows] == [decision.id for decision in decisions]
     table = tmp_path / "log.parquet"
     words = ("--columns", "obp", "--after", str(rows[4]["number"]))
-    lines("export", "--store", store, "--out", str(table), *words)
+    (line,) = lines("export", "--store", store, "--out", str(table), *words)
+    assert line == f"10 rows saved to {table}"
     found = pl.read_parquet(table)
-    assert found.columns == ["action", "arm", "reward", "pscore"]
+    assert found.columns == ["user", "action", "arm", "reward", "pscore"]
     assert (found.height, found["reward"].unique().to_list()) == (10, [1.5])
     lines("export", "--store", store, "--out", str(table), "--format", "ndjson")
     assert len(table.read_text().splitlines()) == 20
+
+
+def test_export_of_csv(tmp_path: Path, store: str) -> None:
+    with lob.DecisionService(lob.UCB(2, sigma=1.0, arms=("a", "b,c")), store) as served:
+        first = served.decide_many(["x", "y"])[0]
+        served.record_many([(first.id, 1.5)])
+    path = tmp_path / "log.csv"
+    assert lines("export", "--store", store, "--out", str(path)) == [f"2 rows saved to {path}"]
+    found, rows = pl.read_csv(path), tmp_path / "log.ndjson"
+    lines("export", "--store", store, "--out", str(rows))
+    expected = [json.loads(line) for line in rows.read_text().splitlines()]
+    assert found.to_dicts() == expected
+    lines("export", "--store", store, "--out", str(path), "--after", "99")
+    assert pl.read_csv(path).columns == list(expected[0])
+
+
+def test_a_new_arm(tmp_path: Path, store: str) -> None:
+    orders, out = write_orders(tmp_path), tmp_path / "more.json"
+    grow = ("model", "add-arm", "new", "--orders", str(orders), "--out", str(out))
+    assert lines(*grow) == [f"model with new saved to {out}"]
+    assert lob.LatentOrders.load(out) == lob.LatentOrders.load(orders).with_arm("new")
+    lines(*grow, "--like", ARMS[0])
+    assert lob.LatentOrders.load(out) == lob.LatentOrders.load(orders).with_arm("new", ARMS[0])
+    lines("model", "put", "--orders", str(out), "--store", store)
+    assert lines("model", "show", "--store", store)[1] == f"arms: {', '.join((*ARMS, 'new'))}"
+    assert "'nothing'" in refused(*grow, "--like", "nothing")
+    again = ("model", "add-arm", ARMS[0], "--orders", str(orders), "--out", str(out))
+    assert f"there is an arm {ARMS[0]!r} already" in refused(*again)
 
 
 def test_export_refuses(tmp_path: Path, store: str) -> None:
     out = str(tmp_path / "log")
     assert "there is no store at" in refused("export", "--store", store, "--out", out)
     assert not list(tmp_path.iterdir())
-    assert "unknown --format 'csv'" in refused("export", "--out", out, "--format", "csv")
+    assert "unknown --format 'xls'" in refused("export", "--out", out, "--format", "xls")
     assert "unknown --columns 'all'" in refused("export", "--out", out, "--columns", "all")
     nowhere = str(tmp_path / "no" / "log")
     assert "does not exist" in refused("export", "--store", store, "--out", nowhere)

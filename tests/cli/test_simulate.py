@@ -8,8 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from lobandits.cli.app import app
+from lobandits.learning import OrderModel, learn_orders, make_ratings
 from lobandits.policies import DUEL_POLICIES, POLICIES
 from lobandits.simulation import Result, Synthetic, simulate, simulate_duels
+from lobandits.simulation.learned_users import LearnedUsers
 
 RUNNER = CliRunner()
 SMALL = ["--arms", "4", "--states", "3", "--horizon", "20", "--users", "16"]
@@ -140,3 +142,32 @@ def test_ctrl_c_says_what_was_done_and_exits_with_130() -> None:
     assert "interrupted: stopped after" in errors
     assert "of 100000 users were finished" in errors
     assert "Traceback" not in errors
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """Return the file of a learned model."""
+    ratings = make_ratings(n_users=60, n_arms=4, n_states=2, ratings_per_user=40)
+    path = tmp_path / "model.json"
+    learn_orders(ratings.table, "userId", "genre", "rating", n_states=2).save(path)
+    return path
+
+
+def test_users_of_a_learned_model(model: Path) -> None:
+    run = ["simulate", "--model", str(model), "--horizon", "20", "--users", "16", "--seed", "4"]
+    result = RUNNER.invoke(app, [*run, "--policies", "ts,lobbayes"])
+    assert result.exit_code == 0, result.output
+    env = LearnedUsers(OrderModel.load(model))
+    expected = simulate(env, ["ts", "lobbayes"], 20, 16, seed=4).summary()
+    for row, line in zip(expected.rows, result.output.splitlines()[5:], strict=True):
+        assert line.split()[:2] == [row["policy"], f"{row['regret']:.2f}"]
+    assert "lobbayes" in RUNNER.invoke(app, [*run, "--policies", "all"]).output
+    louder = RUNNER.invoke(app, [*run, "--policies", "ts", "--sigma", "9"])
+    assert "sigma=9" in louder.output
+
+
+@pytest.mark.parametrize("option", [["--arms", "5"], ["--past-users", "9"], ["--scale", "1,2"]])
+def test_a_model_has_its_own_arms_and_users(model: Path, option: list[str]) -> None:
+    result = RUNNER.invoke(app, ["simulate", "--model", str(model), *option])
+    assert result.exit_code == 2
+    assert f"{option[0]} is an option of the synthetic task; with --model" in result.stderr

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from tests.learning.helpers import GOOD, refused, with_values
+from tests.learning.helpers import GOOD, assert_same, refused, with_values
 
 from lobandits.learning import RewardTable, reward_table
 
@@ -42,8 +42,47 @@ def test_rewards_that_are_no_numbers(bad: float | None) -> None:
         "column 'reward' of the table is empty or no finite number in 1 row: "
         f"row 2 (user=1, arm='b', reward={bad!r}). Correct or leave out such rows"
     )
+    if bad is None or bad != bad:
+        expected += "; skip_empty (--skip-empty) skips rows without a reward"
     assert refused(logs) == expected
     assert refused(logs.to_arrow()) == expected
+
+
+def test_all_columns_with_gaps_are_in_one_message() -> None:
+    gaps = {
+        "user": [None, 1, 2, 2, 3],
+        "arm": ["a", None, "a", "b", "a"],
+        "reward": [1, 2, None, 4, 5],
+    }
+    message = refused(pl.DataFrame(gaps))
+    assert message.startswith("column 'user' of the table is empty in 1 row: row 1 (")
+    assert "; column 'arm' of the table is empty in 1 row: row 2 (" in message
+    assert (
+        "; column 'reward' of the table is empty or no finite number in 1 row: row 3 (" in message
+    )
+
+
+@pytest.mark.parametrize("empty", [None, float("nan")])
+def test_rows_without_a_reward_are_skipped_and_counted(empty: float | None) -> None:
+    logs = with_values("reward", [1.0, empty, 3.0, 4.0, empty])
+    table = reward_table(logs, skip_empty=True)
+    assert (table.skipped, table.n_rewards) == (2, 3)
+    assert table.users.tolist() == [1, 2]  # user 3 has no reward
+    assert_same(table, reward_table(pl.DataFrame(GOOD)[[0, 2, 3]]))
+    assert reward_table(pl.DataFrame(GOOD), skip_empty=True).skipped == 0
+
+
+def test_only_what_is_empty_is_skipped() -> None:
+    logs = with_values("reward", ["1", " ", "n/a", "4", "5"])
+    assert (
+        reward_table(with_values("reward", ["1", " ", "3", "4", "5"]), skip_empty=True).skipped == 1
+    )
+    message = refused(logs, skip_empty=True)
+    assert message == (
+        "column 'reward' of the table is no finite number in 1 row: row 3 (user=2, arm='a', "
+        "reward='n/a'). Correct or leave out such rows"
+    )
+    assert "has no reward at all" in refused(with_values("reward", [""] * 5), skip_empty=True)
 
 
 def test_only_the_first_rows_are_shown() -> None:

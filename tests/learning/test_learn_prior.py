@@ -66,6 +66,43 @@ def test_noise_gets_one_state(seed: int) -> None:
     assert "chosen" in str(learned.curve)
 
 
+def sparse_clicks(means: FloatArray, seed: int) -> RewardTable:
+    """Return clicks on random arms; a third of the users left one to five."""
+    rng = np.random.default_rng(seed)
+    n, k = means.shape
+    few = rng.random(n) < 1 / 3
+    users = np.repeat(np.arange(n), np.where(few, rng.integers(1, 6, n), rng.integers(6, 60, n)))
+    arms = rng.integers(k, size=len(users))
+    clicks = (rng.random(len(users)) < means[users, arms]).astype(float)
+    counts, sums = np.zeros((n, k), int), np.zeros((n, k))
+    np.add.at(counts, (users, arms), 1)
+    np.add.at(sums, (users, arms), clicks)
+    return RewardTable(np.arange(n), tuple(f"arm {a}" for a in range(k)), counts, sums, sums)
+
+
+def test_sparse_clicks_of_users_who_are_alike_get_one_state() -> None:
+    rates = np.linspace(0.1, 0.4, 8)
+    curve = learn_prior(sparse_clicks(np.tile(rates, (600, 1)), seed=0)).curve
+    assert curve is not None
+    assert (curve.chosen, curve.users_differ) == (1, False)
+
+
+@pytest.mark.parametrize(("n", "k", "rewards"), [(4, 2, 2), (9, 3, 2), (30, 30, 3), (60, 4, 1)])
+def test_tiny_logs_of_noise_show_nothing(n: int, k: int, rewards: int) -> None:
+    """Also where no cell has repeats, and noise may look like opinions."""
+    table = table_of(np.zeros((n, k)), 1.0, rewards, seed=0).filter()
+    learned = learn_prior(table)
+    assert learned.curve is not None
+    assert (learned.curve.chosen, learned.curve.users_differ) == (1, False)
+
+
+def test_sparse_clicks_of_two_types_get_two_states() -> None:
+    rates = np.where(np.arange(8) < 4, [[0.5], [0.1]], [[0.1], [0.5]])
+    learned = learn_prior(sparse_clicks(rates[np.arange(600) % 2], seed=0))
+    assert learned.prior.n_states == 2
+    assert (np.sort(learned.prior.means, axis=1).round(1) == [0.1] * 4 + [0.5] * 4).all()
+
+
 def test_sigma_is_a_parameter_where_no_cell_has_repeats() -> None:
     means, _ = planted(400, seed=3)
     rng = np.random.default_rng(4)
@@ -84,6 +121,13 @@ def test_results_depend_on_the_seed_alone() -> None:
     table = table_of(means, 1.0, 20, seed=6)
     one, two = (learn_prior(table, n_states=2, workers=w, seed=3).prior for w in (1, 2))
     assert one == two
+
+
+def test_the_number_chosen_gives_the_prior_of_that_number() -> None:
+    means, _ = planted(150, seed=5)
+    table = table_of(means, 1.0, 20, seed=6)
+    auto = learn_prior(table)
+    assert auto.prior == learn_prior(table, n_states=auto.prior.n_states).prior
 
 
 def test_what_cannot_be_learned_is_refused() -> None:

@@ -223,3 +223,13 @@ def test_wrong_means_are_named(means: Any, message: str) -> None:
     )
     with pytest.raises(lob.LobInputError, match=message):
         model.predict(means)
+
+
+@pytest.mark.parametrize("like", [None, 0])
+def test_a_new_arm_goes_through_a_file(tmp_path: Path, like: int | None) -> None:
+    model = learned()
+    grown = model.with_arm("new", like)
+    assert grown.orders == model.orders.with_arm("new", like)
+    assert grown.state_means.shape == (model.orders.n_states, model.orders.n_arms + 1)
+    grown.save(tmp_path / "grown.json")
+    assert lob.OrderModel.load(tmp_path / "grown.json").orders == grown.orders

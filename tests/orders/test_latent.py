@@ -336,3 +336,18 @@ def test_only_some_arms_keep_their_relations(data: st.DataObject) -> None:
 def test_only_refuses_what_are_no_arms(arms: Any) -> None:
     with pytest.raises(LobInputError):
         LatentOrders.from_rankings([ABC], arms=ABC).only(arms)
+
+
+def test_a_new_arm_stands_where_another_does_or_free() -> None:
+    orders = LatentOrders.from_rankings([["a", "b", "c"], ["c", "a", "b"]], arms=["a", "b", "c"])
+    like = orders.with_arm("d", like="b")
+    assert str(like[0]) == str(
+        PartialOrder.from_relations(
+            4, [("a", "b"), ("b", "c"), ("a", "d"), ("d", "c")], ["a", "b", "c", "d"]
+        )
+    )
+    assert orders == like.only(["a", "b", "c"])
+    assert not orders.with_arm("d").precedes[:, 3].any()
+    assert not orders.with_arm("d").precedes[:, :, 3].any()
+    with pytest.raises(LobInputError, match="there is an arm 'a' already"):
+        orders.with_arm("a")

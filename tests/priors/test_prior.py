@@ -1,6 +1,7 @@
 """Prior as a value: checks, orders, files, words."""
 
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -113,3 +114,27 @@ def test_orders_alone_are_free_of_scale() -> None:
     np.testing.assert_allclose(chances, moved, atol=0.02)
     np.testing.assert_allclose(means + 5.0, more, atol=0.05)
     assert small.orders is orders
+
+
+def make(fields: dict[str, Any]) -> Prior:
+    return Prior(**fields)
+
+
+def test_kept_order_is_the_chance_that_users_agree_with_their_state() -> None:
+    prior = make(GOOD)
+    states, means = prior.draw(200_000, 0)
+    agree = np.where(states == 0, means[:, 0] > means[:, 1], means[:, 1] > means[:, 0])
+    shares = [agree[states == s].mean() for s in range(2)]
+    np.testing.assert_allclose(prior.kept_order(), shares, atol=0.01)
+    one = {"arms": ["0", "1"], "shares": [1.0], "means": [[3.0, 1.0]], "scales": [0.2]}
+    free = LatentOrders.from_relations(2, [[]])
+    assert np.isnan(make(GOOD | one | {"known": free}).kept_order()).all()
+
+
+def test_users_are_drawn_as_the_prior_says() -> None:
+    prior = random_prior(3, 4, seed=2)
+    states, means = prior.draw(200_000, np.random.default_rng(3))
+    np.testing.assert_allclose(np.bincount(states) / 200_000, prior.shares, atol=0.005)
+    size = np.sqrt(np.trace(prior.population_covariance))
+    np.testing.assert_allclose(means.mean(axis=0), prior.population_mean, atol=0.01 * size)
+    np.testing.assert_allclose(np.cov(means.T), prior.population_covariance, atol=0.03 * size**2)

@@ -1,5 +1,6 @@
 """``lob export``: the log of decisions, as a file."""
 
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import IO, Annotated
@@ -9,6 +10,8 @@ import typer
 from lobandits.cli.outputs import checked_suffix
 from lobandits.cli.service_options import LOCAL, Store, existing, need_service
 
+USUAL = {".parquet": "parquet", ".csv": "csv"}
+
 
 def export(
     out: Annotated[Path, typer.Option(help="Where the log goes.")],
@@ -16,15 +19,15 @@ def export(
     format: Annotated[  # noqa: A002
         str | None,
         typer.Option(
-            help="ndjson (one JSON object a line) or parquet; by default parquet if --out ends in "
-            ".parquet, else ndjson."
+            help="ndjson (one JSON object a line), csv or parquet; by default as --out ends, else "
+            "ndjson."
         ),
     ] = None,
     columns: Annotated[
         str,
         typer.Option(
-            help="log: all that is known. obp: action, arm, reward, pscore of rewarded decisions, "
-            "as Open Bandit Pipeline names them."
+            help="log: all that is known. obp: user, action, arm, reward, pscore of rewarded "
+            "decisions, as Open Bandit Pipeline names them."
         ),
     ] = "log",
     after: Annotated[int, typer.Option(help="Only decisions numbered above this.")] = 0,
@@ -38,20 +41,27 @@ def export(
     from lobandits._checks import one_of, whole
     from lobandits._files import write_atomic
     from lobandits.service import open_store
-    from lobandits.service.reports.log import NAMES, log_rows
+    from lobandits.service.reports.log import KINDS, NAMES, LogRow, log_rows
     from lobandits.service.reports.log import export as parts_of
     from lobandits.service.store.models import StoredNames
 
     checked_suffix("--out", out, (out.suffix.lower(),))
-    usual = "parquet" if out.suffix.lower() == ".parquet" else "ndjson"
-    form = one_of("--format", usual if format is None else format, ("ndjson", "parquet"))
+    usual = USUAL.get(out.suffix.lower(), "ndjson")
+    form = one_of("--format", usual if format is None else format, list(KINDS))
     names = one_of("--columns", columns, list(NAMES))
     with closing(open_store(existing(store))) as opened:
         rows = log_rows(opened, StoredNames(opened), whole("--after", after, least=0))
+        written = 0
+
+        def counted_rows() -> Iterator[LogRow]:
+            nonlocal written
+            for row in rows:
+                written += names == "log" or row.reward is not None
+                yield row
 
         def write(file: IO[bytes]) -> None:
-            for part in parts_of(rows, form, names):  # type: ignore[arg-type]
+            for part in parts_of(counted_rows(), form, names):  # type: ignore[arg-type]
                 file.write(part)
 
         write_atomic(out, write)
-    typer.echo(f"log saved to {out}")
+    typer.echo(f"{written:,} {'row' if written == 1 else 'rows'} saved to {out}")

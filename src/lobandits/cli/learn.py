@@ -1,7 +1,8 @@
 """``lob learn``: states of users, their prior and orders, from logs."""
 
+from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,7 +11,11 @@ from lobandits.cli.model_summary import print_learned
 from lobandits.cli.options import ShowBar
 from lobandits.cli.orders_table import OrdersPlot
 from lobandits.cli.outputs import checked_suffix, save_picture
+from lobandits.cli.service_options import existing, need_service
 from lobandits.errors import LobInputError
+
+if TYPE_CHECKING:
+    from lobandits.learning import RewardTable
 
 EXAMPLES = """
 **Examples**
@@ -23,6 +28,10 @@ Many files, without rare arms and users of whom little is known:
 
     lob learn "logs/*.parquet" --min-arm-rewards 200 --min-user-rewards 50 --out model.json
 
+The rewards of the last months in a service's own store:
+
+    lob learn --store sqlite:///lob.db --since 2026-05-01 --out model.json
+
 Twenty orders, clustered as in the paper:
 
     lob learn logs.csv --method kendall --states 20 --out orders.json
@@ -31,12 +40,27 @@ Twenty orders, clustered as in the paper:
 
 def learn(
     logs: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(help="CSV or Parquet files, a folder or a glob of them; a row is a reward."),
-    ],
+    ] = None,
     user: Annotated[str, typer.Option(help="The column of users.")] = "user",
     arm: Annotated[str, typer.Option(help="The column of arms.")] = "arm",
     reward: Annotated[str, typer.Option(help="The column of rewards.")] = "reward",
+    store: Annotated[
+        str | None,
+        typer.Option(help="Learn from the rewards of a service's store, by its URL; no logs then."),
+    ] = None,
+    skip_empty: Annotated[
+        bool, typer.Option("--skip-empty", help="Skip and count rows without a reward.")
+    ] = False,
+    time: Annotated[str | None, typer.Option(help="The column of times, for --since.")] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            help="Learn from the recent part: a date or time such as 2026-05-01, or a number "
+            "where the column holds numbers."
+        ),
+    ] = None,
     states: Annotated[
         str, typer.Option(help="Number of states, m; auto: chosen on held-out users.")
     ] = "auto",
@@ -86,22 +110,47 @@ def learn(
     checked_suffix("--out", out, (".json",))
     checked_suffix("--plot", plot)
     n_states = _n_states(states)
+    filters: Any = {"min_user_rewards": min_user_rewards, "min_arm_rewards": min_arm_rewards}
     with spinner(progress, "adding up rewards"):
-        table = reward_table(
-            logs, user, arm, reward,
-            min_user_rewards=min_user_rewards, min_arm_rewards=min_arm_rewards,
-        )  # fmt: skip
+        if store is not None:
+            table = reward_table(_stored(store, logs, time, since), **filters)
+        elif logs:
+            table = reward_table(
+                logs, user, arm, reward, skip_empty=skip_empty, time=time, since=since, **filters
+            )
+        else:
+            raise LobInputError("there is nothing to learn from; give files of logs, or --store")
     model = learn_orders(
         table, n_states=n_states, method=method,  # type: ignore[arg-type]
         centroid=centroid, relations=relations, level=level,  # type: ignore[arg-type]
         n_init=starts, seed=seed, progress=progress,
     )  # fmt: skip
-    print_learned(model, table)
+    print_learned(model, table, (user, arm))
     if out is not None:
         model.save(out)
         typer.echo(f"model saved to {out}")
     if plot is not None:
         typer.echo(f"figure saved to {save_picture(model.plot(), plot)}")
+
+
+def _stored(
+    store: str, logs: list[str] | None, time: str | None, since: str | None
+) -> "RewardTable":
+    """Return the rewards in a service's store, where decisions without one are normal."""
+    if logs:
+        raise LobInputError(f"--store is {store}, and there are logs, {logs[0]}; give one of both")
+    if time is not None:
+        raise LobInputError(
+            f"--time is {time!r}, but a store has the times of its decisions; leave it out"
+        )
+    need_service()
+    from lobandits.learning.recent import parse_time
+    from lobandits.service import open_store
+    from lobandits.service.reports.rewards import stored_rewards
+
+    start = None if since is None else parse_time(since)
+    with closing(open_store(existing(store))) as opened:
+        return stored_rewards(opened, start)
 
 
 def _n_states(text: str) -> int | None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from lobandits.cli.friendly import friendly
+from lobandits.cli.outputs import checked_suffix
 from lobandits.cli.policies import Import, import_policies
 from lobandits.cli.policy_file import read_policy
 from lobandits.cli.service_options import (
@@ -59,6 +60,30 @@ def show(store: Store = LOCAL, imports: Import = None) -> None:
         orders = getattr(service.policy, "orders", None)
         if orders is not None:
             typer.echo(f"\n{orders}")
+
+
+@model.command("add-arm")
+@friendly
+def add_arm(
+    name: Annotated[str, typer.Argument(help="The new arm.")],
+    orders: Annotated[Path, typer.Option(help="A learned model, or the states' orders: JSON.")],
+    out: Annotated[Path, typer.Option(help="Where the model with the arm goes: a .json file.")],
+    like: Annotated[
+        str | None,
+        typer.Option(help="The arm that users like about as much; by default nothing is known."),
+    ] = None,
+) -> None:
+    """Add an arm that no log has to a model's file, for lob model put.
+
+    Like another arm: in every state it stands where that one stands, and users' own opinions of
+    both go together. Otherwise its prior is wide, and no order speaks of it.
+    """
+    from lobandits.cli.saved_orders import load_saved
+
+    checked_suffix("--out", out, (".json",))
+    grown = load_saved(orders).with_arm(name, like)
+    grown.save(out)
+    typer.echo(f"model with {name} saved to {out}")
 
 
 @model.command("rollback")

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from lobandits.learning import OrderModel, RewardTable
+    from lobandits.priors import Prior
 
+DRAWN = 4000  # users drawn from a prior, to see how they differ
 GIVEN = "The number of states was given; --states auto tells whether they beat one state."
 SOURCES = {
     "given": "given",
@@ -20,21 +22,30 @@ SOURCES = {
 }
 
 
-def print_learned(model: "OrderModel", table: "RewardTable") -> None:
-    """Print what ``lob learn`` found: the logs, the choice of states, the states, a verdict."""
+def print_learned(
+    model: "OrderModel", table: "RewardTable", columns: tuple[str, str] = ("user", "arm")
+) -> None:
+    """Print what ``lob learn`` found: the logs, the choice of states, the states, a verdict.
+
+    ``columns`` are those of users and arms, for warnings.
+    """
     from rich.console import Console
+
+    from lobandits.learning.concerns import concerns
 
     console = Console(highlight=False)
     if model.prior is None:
         print_orders(model, brief=True)
-        console.print(_facts(model, table))
-        return
     console.print(_facts(model, table))
-    _print_choice(model)
-    typer.echo(f"\n{model.prior}\n")
-    if not model.orders.is_total:
-        print_orders(model, brief=True)
-    typer.echo(GIVEN if model.curve is None else model.curve.verdict)
+    if model.prior is not None:
+        _print_choice(model)
+        typer.echo(f"\n{model.prior}\n")
+        if not model.orders.is_total:
+            print_orders(model, brief=True)
+    for sentence in concerns(table, model.sigma_from, *columns):
+        typer.echo(f"warning: {sentence}")
+    if model.prior is not None:
+        typer.echo(GIVEN if model.curve is None else model.curve.verdict)
 
 
 def print_saved(model: "OrderModel") -> None:
@@ -63,12 +74,38 @@ def _facts(model: "OrderModel", logs: "RewardTable | None" = None) -> "Table":
     table.add_row("arms", f"{model.orders.n_arms}")
     if logs is not None:
         table.add_row("rewards per user", _rewards_per_user(logs))
+        if logs.skipped:
+            table.add_row("rows without a reward", f"{logs.skipped:,}, skipped")
     table.add_row("states", f"{model.orders.n_states}")
     if model.prior is None:
         table.add_row("merged states", f"{model.merged}")
         table.add_row("imputed means", f"{model.imputed_share:.1%}")
     table.add_row("estimated sigma", _sigma(model))
+    if model.prior is not None:
+        for name, value in _of_users(model.prior).items():
+            table.add_row(name, value)
     return table
+
+
+def _of_users(prior: "Prior") -> dict[str, str]:
+    """Return how users differ from each other and from their state, as the prior sees them."""
+    import numpy as np
+
+    popular = int(prior.population_mean.argmax())
+    _, means = prior.draw(DRAWN, 0)
+    others = float((means.argmax(axis=1) != popular).mean())
+    scale = float(np.sqrt(prior.shares @ prior.scales**2))
+    facts = {
+        "personal scales": f"+- {scale:.0%} of a state's differences between arms",
+        "personal shifts": f"+- {prior.shift:.3g} on all arms alike",
+        "another best arm": f"{others:.0%} of users like another arm best than the most popular, "
+        f"{prior.arms[popular]}",
+    }
+    kept = prior.kept_order()
+    if not np.isnan(kept).all():
+        share = np.nansum(prior.shares * kept) / prior.shares[~np.isnan(kept)].sum()
+        facts["kept order"] = f"users rank {share:.0%} of pairs as their state does (chance: 50%)"
+    return facts
 
 
 def _rewards_per_user(logs: "RewardTable") -> str:

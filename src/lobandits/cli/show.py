@@ -8,6 +8,7 @@ import typer
 from lobandits.cli.model_summary import print_saved
 from lobandits.cli.orders_table import OrdersPlot, print_orders
 from lobandits.cli.outputs import checked_suffix, save_picture
+from lobandits.cli.saved_orders import load_saved
 
 
 def show(
@@ -23,15 +24,10 @@ def show(
 
     Example: lob show orders.json --plot orders.png
     """
-    from lobandits._files import read_json
     from lobandits.learning import OrderModel
-    from lobandits.orders import LatentOrders
-    from lobandits.orders.storage import MODEL_FORMAT
 
     checked_suffix("--plot", plot)
-    data = read_json(orders)
-    learned = isinstance(data, dict) and data.get("format") == MODEL_FORMAT
-    saved = OrderModel.load(orders) if learned else LatentOrders.load(orders)
+    saved = load_saved(orders)
     if isinstance(saved, OrderModel):
         print_saved(saved)
     else:

@@ -1,7 +1,7 @@
-"""``lob simulate``: policies compared on the synthetic task."""
+"""``lob simulate``: policies compared on the synthetic task, or on a learned model's users."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -9,6 +9,9 @@ from lobandits.cli.options import ShowBar, Workers
 from lobandits.cli.outputs import checked_suffix, save_picture
 from lobandits.cli.policies import Import, import_policies, playable, policy_names
 from lobandits.errors import LobInputError
+
+if TYPE_CHECKING:
+    from lobandits.simulation.learned_users import LearnedUsers
 
 USUAL = "ucb,ts,lobucb,lobts"
 EXAMPLES = """
@@ -34,6 +37,10 @@ Policies that learn from a log of past users, whose m orders all users share:
 
     lob simulate --policies lobts,popular,mixts,lobbayes --past-users 600 --scale 0.5,2
 
+Users as a model learned from logs sees them:
+
+    lob simulate --model model.json --policies popular,ts,lobts,lobbayes
+
 A policy of your own, defined in a file:
 
     lob simulate --import mine.py --policies mine,lobts
@@ -51,7 +58,12 @@ A hundred thousand users, keeping only means and standard errors:
 def simulate(
     arms: Annotated[int, typer.Option(help="Number of arms, k.")] = 15,
     states: Annotated[int, typer.Option(help="Number of latent states, m, for each user.")] = 15,
-    sigma: Annotated[float, typer.Option(help="Standard deviation of the rewards' noise.")] = 1.0,
+    sigma: Annotated[
+        float | None,
+        typer.Option(
+            help="Standard deviation of the rewards' noise.", show_default="1.0, or the model's"
+        ),
+    ] = None,
     gamma: Annotated[float, typer.Option(help="Gap between neighbours in the order.")] = 1.0,
     q: Annotated[
         float, typer.Option("-q", "--q", help="Share of the order's relations that policies see.")
@@ -75,6 +87,13 @@ def simulate(
         ),
     ] = 0,
     past_rewards: Annotated[int, typer.Option(help="Rewards of each past user.")] = 60,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            help="Users as a learned model sees them, of its arms, states and sigma: a file that "
+            "lob learn wrote."
+        ),
+    ] = None,
     policies: Annotated[
         str | None,
         typer.Option(
@@ -123,20 +142,24 @@ def simulate(
     checked_suffix("--out", out, (".parquet", ".npz"))
     checked_suffix("--plot", plot)
     import_policies(*(imports or ()))
-    env = Synthetic(
-        n_arms=arms,
-        n_states=states,
-        sigma=sigma,
-        gamma=gamma,
-        q=q,
-        scale=_parse_pair("--scale", scale),
-        shift=_parse_pair("--shift", shift),
-        rewards=rewards,
-        past_users=past_users,
-        past_rewards=past_rewards,
-    )
+    synthetic: dict[str, Any] = {
+        "n_arms": arms,
+        "n_states": states,
+        "gamma": gamma,
+        "q": q,
+        "scale": _parse_pair("--scale", scale),
+        "shift": _parse_pair("--shift", shift),
+        "rewards": rewards,
+        "past_users": past_users,
+        "past_rewards": past_rewards,
+    }
+    env: Any
+    if model is None:
+        env = Synthetic(sigma=1.0 if sigma is None else sigma, **synthetic)
+    else:
+        env = _learned_users(model, sigma, synthetic)
     run: Any = simulate_duels if duels else simulate_rewards
-    usual, known = ("all", list(DUEL_POLICIES)) if duels else (USUAL, playable(env.past_users > 0))
+    usual, known = ("all", list(DUEL_POLICIES)) if duels else (USUAL, playable(_has_prior(env)))
     names = policy_names(usual if policies is None else policies, known)
     result = run(env, names, horizon, users, seed, workers=workers, progress=progress, keep=keep)
     typer.echo(str(result.summary(bound=bound)))
@@ -144,6 +167,27 @@ def simulate(
         typer.echo(f"\nresult saved to {result.save(out)}")
     if plot is not None:
         typer.echo(f"\nfigure saved to {save_picture(result.plot(bound=bound), plot)}")
+
+
+def _learned_users(path: Path, sigma: float | None, synthetic: dict[str, Any]) -> "LearnedUsers":
+    """Return the environment of a model's users; options of the synthetic task are refused."""
+    from lobandits.learning import OrderModel
+    from lobandits.simulation import Synthetic
+    from lobandits.simulation.learned_users import LearnedUsers
+
+    usual = Synthetic()
+    for name, value in synthetic.items():
+        if value != getattr(usual, name):
+            option = f"--{name.removeprefix('n_').replace('_', '-')}"
+            raise LobInputError(
+                f"{option} is an option of the synthetic task; with --model leave it out"
+            )
+    return LearnedUsers(OrderModel.load(path), sigma)
+
+
+def _has_prior(env: Any) -> bool:
+    """Whether users come with a prior, which policies such as lobbayes need."""
+    return env.past_users > 0 if hasattr(env, "past_users") else env.model.prior is not None
 
 
 def _parse_pair(option: str, text: str | None) -> tuple[float, float] | None:

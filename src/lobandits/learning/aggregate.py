@@ -1,5 +1,6 @@
 """The one expression that adds logs up, wherever they are, and what it shows of their faults."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from lobandits.errors import LobInputError
@@ -10,15 +11,18 @@ SHOWN = 3
 
 
 def aggregate(table: Any, names: Names) -> Any:
-    """Return the ibis expression whose rows are the cells that have rewards.
+    """Return the ibis expression whose rows are the cells of users and arms.
 
-    Faults ride along: missing users and arms are groups of their own, missing rewards make
-    ``counts`` smaller than ``rows``, and others that are not finite spoil ``squares``.
+    Faults ride along: missing users and arms are groups of their own; of all ``rows``, some have no
+    reward at all, ``empty``, and if others are no numbers, ``counts`` is smaller than the rest;
+    numbers that are not finite spoil ``squares``.
     """
     user, arm = (_key(table[name]) for name in names[:2])
-    chosen = table.select(user=user, arm=arm, reward=_number(table[names[2]]))
+    column = table[names[2]]
+    chosen = table.select(user=user, arm=arm, reward=_number(column), empty=_blank(column))
     return chosen.group_by("user", "arm").aggregate(
         rows=chosen.count(),
+        empty=chosen.empty.cast("int64").sum(),
         counts=chosen.reward.count(),
         sums=chosen.reward.sum(),
         squares=(chosen.reward * chosen.reward).sum(),
@@ -35,44 +39,71 @@ def _key(column: Any) -> Any:
 
 
 def _number(column: Any) -> Any:
-    """Return the column of rewards as numbers; text that reads as none is missing."""
+    """Return the column of rewards as numbers; what is empty or reads as none is missing."""
     kind = column.type()
     if kind.is_string():
         return column.strip().try_cast("float64")  # a bare try_cast of a CSV's column would fail
     if kind.is_boolean():
         return column.cast("int8").cast("float64")
+    if kind.is_floating():
+        return _blank(column).ifelse(None, column).cast("float64")
     if kind.is_numeric() or kind.is_null():
         return column.cast("float64")
     raise LobInputError(f"column {column.get_name()!r} holds {kind}; rewards are numbers")
 
 
-def check_cells(source: Source, cells: Any, names: Names) -> None:
-    """Refuse the logs behind these cells if any row is faulty; only then look for the rows."""
-    import pyarrow.compute as pc
-
-    if not len(cells):
-        raise LobInputError(f"{source.name} has no rows")
-    *keys, reward = names
-    for field, name in zip(("user", "arm"), keys, strict=True):
-        if pc.any(pc.is_null(cells.column(field), nan_is_null=True)).as_py():
-            _refuse(source, _missing(source.table[name]), name, "empty", names)
-    found, counts, squares = (cells.column(field) for field in ("rows", "counts", "squares"))
-    if counts != found or not pc.all(pc.is_finite(squares)).as_py():
-        value = _number(source.table[reward])
-        bad = _missing(value) | value.isinf()
-        _refuse(source, bad, reward, "empty or no finite number", names)
-        raise LobInputError(
-            f"column {reward!r} of {source.name} has rewards too large to be squared and added; "
-            "divide them all by some number"
-        )
+def _blank(column: Any) -> Any:
+    """Return whether a reward is left out: missing, not a number by name, or text of blanks."""
+    kind = column.type()
+    if kind.is_string():
+        return column.isnull() | (column.strip() == "")
+    return _missing(column)
 
 
 def _missing(column: Any) -> Any:
     return column.isnull() | column.isnan() if column.type().is_floating() else column.isnull()
 
 
-def _refuse(source: Source, bad: Any, name: str, what: str, columns: Names) -> None:
-    """Raise the error that counts the bad rows and shows the first, if there are any."""
+def check_cells(source: Source, cells: Any, names: Names, skip_empty: bool) -> None:
+    """Refuse the logs behind these cells if any row is faulty; only then look for the rows."""
+    import pyarrow.compute as pc
+
+    if not len(cells):
+        raise LobInputError(f"{source.name} has no rows")
+    *keys, reward = names
+    faults = []
+    for field, name in zip(("user", "arm"), keys, strict=True):
+        if pc.any(pc.is_null(cells.column(field), nan_is_null=True)).as_py():
+            faults.append(fault(source, _missing(source.table[name]), name, "empty", names))
+    found, empty, counts = (cells.column(field) for field in ("rows", "empty", "counts"))
+    finite = pc.all(pc.is_finite(pc.fill_null(cells.column("squares"), 0.0))).as_py()
+    skipped = pc.sum(empty).as_py() > 0 and not skip_empty
+    if skipped or not finite or pc.add(counts, empty) != found:
+        column = source.table[reward]
+        value, blank = _number(column), _blank(column)
+        bad = value.isnull() | value.isinf()
+        what = "empty or no finite number"
+        if skip_empty:
+            bad, what = bad & ~blank, "no finite number"
+        faults.append(fault(source, bad, reward, what, names))
+    _raise([text for text in faults if text], skipped)
+    if not finite:
+        raise LobInputError(
+            f"column {reward!r} of {source.name} has rewards too large to be squared and added; "
+            "divide them all by some number"
+        )
+    if skip_empty and not pc.sum(counts).as_py():
+        raise LobInputError(f"column {reward!r} of {source.name} has no reward at all")
+
+
+def _raise(faults: list[str], empty: bool) -> None:
+    if faults:
+        skip = "; skip_empty (--skip-empty) skips rows without a reward" if empty else ""
+        raise LobInputError(f"{'; '.join(faults)}. Correct or leave out such rows{skip}")
+
+
+def fault(source: Source, bad: Any, name: str, what: str, columns: Sequence[str]) -> str:
+    """Count the bad rows and show the first, in words; nothing if there are none."""
     import ibis
 
     numbered = source.embedded and len(source.files) <= 1
@@ -80,14 +111,11 @@ def _refuse(source: Source, bad: Any, name: str, what: str, columns: Names) -> N
     faulty = marked.filter(marked.bad)
     number = source.fetch(faulty.aggregate(n=faulty.count())).column("n")[0].as_py()
     if not number:
-        return
+        return ""
     first = source.fetch((faulty.order_by("row") if numbered else faulty).limit(SHOWN))
     shown = []
     for row in first.to_pylist():
         values = ", ".join(f"{column}={row[column]!r}" for column in columns)
         shown.append(f"row {row['row']} ({values})" if numbered else f"({values})")
     more = ", the first" if number > SHOWN else ""
-    raise LobInputError(
-        f"column {name!r} of {source.name} is {what} in {rows(number)}{more}: {'; '.join(shown)}. "
-        "Correct or leave out such rows"
-    )
+    return f"column {name!r} of {source.name} is {what} in {rows(number)}{more}: {'; '.join(shown)}"

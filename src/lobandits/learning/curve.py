@@ -8,6 +8,8 @@ import numpy as np
 from lobandits._checks import FloatArray, shaped_array, whole
 from lobandits.errors import LobInputError
 
+ALIKE = "alike"
+CLEAR = 3.0  # standard errors by which states must beat one state, and this users who are alike
 FIELDS = ("n_states", "evidence", "gain", "error", "chosen")
 
 
@@ -18,20 +20,23 @@ class EvidenceCurve:
     Attributes
     ----------
     n_states : tuple of int
+        0 for users who are all alike: of one order, with shifts and scales of their own.
     evidence : (len(n_states),)
         Log evidence of a held-out user, on average.
     gain, error : (len(n_states),)
         By how much it exceeds that of one state, and the standard error of this over users.
     chosen : int
-        One, unless the best beats it by three standard errors; then the fewest states whose
-        evidence is within a standard error of the best.
+        One, unless the best beats it, and users who are alike, by three standard errors. Then
+        the fewest states whose evidence is within a standard error of the best, or so near that
+        the rest hardly matters: 5 % of what the best gains over one state, or 0.03 nats.
 
     Examples
     --------
-    >>> gain, error = np.array([0.0, 2.5]), np.array([0.0, 0.2])
-    >>> curve = EvidenceCurve((1, 2), np.array([-9.5, -7.0]), gain, error, chosen=2)
+    >>> gain, error = np.array([-1.5, 0.0, 2.5]), np.array([0.2, 0.0, 0.2])
+    >>> curve = EvidenceCurve((0, 1, 2), np.array([-11.0, -9.5, -7.0]), gain, error, chosen=2)
     >>> print(curve)
     states  evidence  over one state
+     alike   -11.000  -1.500 +- 0.200
          1    -9.500  +0.000 +- 0.000
          2    -7.000  +2.500 +- 0.200  chosen
     >>> print(curve.verdict)
@@ -45,23 +50,42 @@ class EvidenceCurve:
     chosen: int
 
     @property
+    def users_differ(self) -> bool:
+        """Whether held-out users differ by more than noise in what they like best."""
+        if self.chosen > 1 or 0 not in self.n_states:
+            return self.chosen > 1
+        alike = self.n_states.index(0)
+        return bool(-self.gain[alike] > CLEAR * self.error[alike])
+
+    @property
     def verdict(self) -> str:
-        """One sentence on whether users come in types."""
-        if self.chosen == 1:
+        """One sentence on whether there is structure worth using."""
+        if self.chosen > 1:
+            return (
+                f"Structure worth using: {self.chosen} states beat one on held-out users by "
+                f"{self._by(self.chosen)} nats per user."
+            )
+        if 0 not in self.n_states:
             return "One state: users differ around one mean; no types of users were found."
-        at = self.n_states.index(self.chosen)
+        if self.users_differ:
+            return (
+                "Structure worth using: users differ, but no types of users were found; one state "
+                "beats users who are all alike by "
+                f"{self._by(0, sign=-1)} nats per held-out user."
+            )
         return (
-            f"Structure worth using: {self.chosen} states beat one on held-out users by "
-            f"{self.gain[at]:+.3g} +- {self.error[at]:.2g} nats per user."
+            "No structure worth using: users differ by no more than noise "
+            f"({self._by(0, sign=-1)} nats per held-out user over users who are all alike), so no "
+            "types of users were found; the most popular arm serves all."
         )
+
+    def _by(self, n_states: int, sign: int = 1) -> str:
+        at = self.n_states.index(n_states)
+        return f"{sign * self.gain[at] + 0.0:+.3g} +- {self.error[at]:.2g}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curve as plain data, for JSON."""
-        values = (getattr(self, name) for name in FIELDS)
-        return {
-            name: value.tolist() if isinstance(value, np.ndarray) else value
-            for name, value in zip(FIELDS, values, strict=True)
-        }
+        return {name: np.asarray(getattr(self, name)).tolist() for name in FIELDS}
 
     @classmethod
     def from_dict(cls, data: Any, source: str = "curve") -> "EvidenceCurve":
@@ -69,7 +93,7 @@ class EvidenceCurve:
         if not isinstance(data, dict) or set(data) != set(FIELDS):
             raise LobInputError(f"{source}: expected an object with the fields {', '.join(FIELDS)}")
         numbers = data["n_states"] if isinstance(data["n_states"], list) else []
-        tried = tuple(whole(f"{source}: n_states", m) for m in numbers)
+        tried = tuple(whole(f"{source}: n_states", m, least=0) for m in numbers)
         if data["chosen"] not in tried:
             raise LobInputError(f"{source}: chosen is {data['chosen']!r}; expected one of {tried}")
         shape = (len(tried),)
@@ -85,5 +109,5 @@ class EvidenceCurve:
             self.n_states, self.evidence, self.gain, self.error, strict=True
         ):
             mark = "  chosen" if m == self.chosen else ""
-            lines.append(f"{m:6d}  {value:8.3f}  {gain:+.3f} +- {error:.3f}{mark}")
+            lines.append(f"{m or ALIKE:>6}  {value:8.3f}  {gain:+.3f} +- {error:.3f}{mark}")
         return "\n".join(lines)

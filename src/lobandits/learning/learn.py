@@ -10,8 +10,10 @@ from lobandits.errors import LobInputError
 from lobandits.learning.confidence import confident_relations
 from lobandits.learning.kmeans import KendallKMeans
 from lobandits.learning.logs import Logs, reward_table
+from lobandits.learning.memory import check_memory
 from lobandits.learning.model import OrderModel, model_of
 from lobandits.learning.prior import LearnedPrior, learn_prior
+from lobandits.learning.recent import Since
 from lobandits.learning.table import RewardTable
 from lobandits.orders import LatentOrders
 
@@ -31,6 +33,9 @@ def learn_orders(
     level: float = 0.05,
     min_user_rewards: int = 1,
     min_arm_rewards: int = 1,
+    skip_empty: bool = False,
+    time: str | None = None,
+    since: Since | None = None,
     n_init: int = N_INIT,
     max_iter: int = MAX_ITER,
     seed: int = 0,
@@ -44,7 +49,7 @@ def learn_orders(
 
     Parameters
     ----------
-    logs, user, arm, reward, min_user_rewards, min_arm_rewards
+    logs, user, arm, reward, min_user_rewards, min_arm_rewards, skip_empty, time, since
         As for `reward_table`.
     n_states
         Number of states, m; by default chosen by the evidence of held-out users, and kept as
@@ -86,6 +91,7 @@ def learn_orders(
         table = reward_table(
             logs, user, arm, reward,
             min_user_rewards=min_user_rewards, min_arm_rewards=min_arm_rewards,
+            skip_empty=skip_empty, time=time, since=since,
         )  # fmt: skip
     supported = chance if relations == "confident" else None
     if kmeans is not None:
@@ -159,6 +165,12 @@ def _model_of_prior(table: RewardTable, learned: LearnedPrior, level: float | No
 def _cluster(table: RewardTable, kmeans: KendallKMeans, level: float | None) -> OrderModel:
     """Return the model of the paper's clusters."""
     _check_told(table, kmeans.n_states)
+    pairs = table.n_arms * (table.n_arms - 1) // 2
+    check_memory(
+        (table.n_users + 8 * kmeans.n_states) * pairs,
+        f"comparing {table.n_users:,} users in {pairs:,} pairs of arms",
+        "is this the column of arms? If so, drop rare ones (min_arm_rewards)",
+    )
     kmeans.fit(table.means)
     orders = LatentOrders.from_rankings(kmeans.rankings_.tolist(), arms=table.arms)
     labels = kmeans.labels_

@@ -1,6 +1,7 @@
 """Logs of any kind to RewardTable: files and frames here, others where they are."""
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
@@ -11,6 +12,7 @@ from lobandits.learning.aggregate import Names, aggregate, check_cells
 from lobandits.learning.frames import open_frame
 from lobandits.learning.log_files import as_text, as_written, open_files
 from lobandits.learning.pivot import pivot
+from lobandits.learning.recent import Since, recent
 from lobandits.learning.source import Source, check_columns
 from lobandits.learning.table import RewardTable
 
@@ -34,6 +36,9 @@ def reward_table(
     *,
     min_user_rewards: int = 1,
     min_arm_rewards: int = 1,
+    skip_empty: bool = False,
+    time: str | None = None,
+    since: Since | None = None,
 ) -> RewardTable:
     """Return the number, sum and sum of squares of each user's rewards from each arm.
 
@@ -50,6 +55,12 @@ def reward_table(
         that reads as numbers.
     min_user_rewards, min_arm_rewards
         See `RewardTable.filter`.
+    skip_empty
+        Leave out rows without a reward, such as decisions that brought none, and count them in
+        `RewardTable.skipped`. By default they are refused.
+    time, since
+        The column of times, and where the recent part begins: only rows from then on count. A
+        date or a time such as "2026-05-01"; of a column of numbers, a number.
 
     Examples
     --------
@@ -62,7 +73,7 @@ def reward_table(
     array([[3.5, 1. ],
            [nan, 5. ]])
     """
-    table = read_logs(logs, user, arm, reward)
+    table = read_logs(logs, user, arm, reward, skip_empty=skip_empty, time=time, since=since)
     _check_enough(table, user, arm)
     kept = table.filter(min_user_rewards, min_arm_rewards)
     if kept is not table:
@@ -91,30 +102,62 @@ def _check_enough(table: RewardTable, user: str, arm: str, left: str = "") -> No
         )
 
 
-def read_logs(logs: Logs, user: str, arm: str, reward: str) -> RewardTable:
+def read_logs(
+    logs: Logs,
+    user: str,
+    arm: str,
+    reward: str,
+    *,
+    skip_empty: bool = False,
+    time: str | None = None,
+    since: Since | None = None,
+) -> RewardTable:
     """Return the table of all users and arms in the logs, even if there is only one."""
+    if (time is None) != (since is None):
+        raise LobInputError(
+            f"time is {time!r} and since is {since!r}; give both, the column of times and where "
+            "the recent part begins, or neither"
+        )
     if isinstance(logs, RewardTable):
+        if time is not None:
+            raise LobInputError(f"a RewardTable has no times, but time is {time!r}; give the logs")
         return logs
     names = (user, arm, reward)
-    for name in names:
+    columns = names if time is None else (*names, time)
+    for name in columns:
         if not isinstance(name, str):
             raise LobInputError(f"user, arm and reward must be names of columns, got {name!r}")
     if len(set(names)) < len(names):
         raise LobInputError(f"user, arm and reward must be three columns, got {', '.join(names)}")
-    source = _open(logs, names)
+
+    def cells_of(source: Source) -> tuple[Source, Any]:
+        if time is not None and since is not None:
+            source = recent(source, time, since, columns)
+        return source, source.fetch(aggregate(source.table, names))
+
+    source = _open(logs, names, columns)
     try:
-        cells = source.fetch(aggregate(source.table, names))
-    except LobInputError:
-        if not source.guessed:
+        part, cells = cells_of(source)
+    except LobInputError as error:
+        if not source.guessed or error.__cause__ is None:
             raise
         # DuckDB took a CSV column's type from its first rows, and later ones differ.
         source = as_text(source)
-        cells = source.fetch(aggregate(source.table, names))
-    check_cells(source, cells, names)
-    return pivot(cells, source.name, arm)
+        part, cells = cells_of(source)
+    check_cells(part, cells, names, skip_empty)
+    kept, skipped = _rewarded(cells)
+    return pivot(kept, source.name, arm, skipped)
 
 
-def _open(logs: Any, names: Names) -> Source:
+def _rewarded(cells: Any) -> tuple[Any, int]:
+    """Return the cells that have rewards, and how many rows have none."""
+    import pyarrow.compute as pc
+
+    skipped = pc.sum(cells.column("empty")).as_py()
+    return cells.filter(pc.greater(cells.column("counts"), 0)) if skipped else cells, skipped
+
+
+def _open(logs: Any, names: Names, columns: Sequence[str]) -> Source:
     """Return logs of any kind as an ibis table that has the columns, each once."""
     import ibis
 
@@ -127,6 +170,6 @@ def _open(logs: Any, names: Names) -> Source:
         except ibis.IbisError as error:
             raise LobInputError(f"the ibis table belongs to no engine: {error}") from error
     else:
-        source = open_frame(logs, names)
-    check_columns(source.table.columns, names, source.name)
+        source = open_frame(logs, columns)
+    check_columns(source.table.columns, columns, source.name)
     return as_written(source, *names) if source.guessed else source

@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from lobandits.learning.kendall import distances, nearest, pair_signs, relation_
 from lobandits.learning.logs import Logs, read_logs
 from lobandits.learning.table import RewardTable
 from lobandits.orders import LatentOrders
-from lobandits.orders.arms import arm_index
+from lobandits.orders.arms import Arm, arm_index
 from lobandits.orders.storage import MODEL_FORMAT
 from lobandits.priors import Prior
 
@@ -170,6 +170,19 @@ class OrderModel:
         for u, a in np.argwhere(np.isinf(means)).tolist()[:1]:
             raise LobInputError(f"means[{u}, {a}] is {means[u, a]}; leave out with nan")
         return means
+
+    def with_arm(self, name: str, like: Arm | None = None) -> "OrderModel":
+        """Return the model with one more arm, the last, of which no log knows.
+
+        In every state it stands where ``like`` stands; without ``like`` nothing is known of it.
+        See `Prior.with_arm` for what becomes of the prior.
+        """
+        orders = self.orders.with_arm(name, like)
+        means = self.state_means
+        at = None if like is None else arm_index(self.orders.arms, like)
+        new = means.mean(axis=1) if at is None else means[:, at]
+        prior = None if self.prior is None else self.prior.with_arm(name, like)
+        return replace(self, orders=orders, state_means=np.column_stack([means, new]), prior=prior)
 
     def save(self, path: str | os.PathLike[str], users: bool = False) -> None:
         """Write the model to a JSON file, from which `LatentOrders.load` reads the orders.

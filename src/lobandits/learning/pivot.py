@@ -9,14 +9,16 @@ from numpy.typing import NDArray
 
 from lobandits._checks import IntArray, read_only
 from lobandits.errors import LobInputError
+from lobandits.learning.memory import check_memory
 from lobandits.learning.table import RewardTable
 from lobandits.orders.arms import arm_names
 
 MOST_CELLS = 2**29
+CELL_BYTES = 4 * 8  # the three numbers of a cell, and its mean
 DENSE = 4  # numbers lie close together if their range is at most so many times their number
 
 
-def pivot(cells: Any, name: str, arm: str) -> RewardTable:
+def pivot(cells: Any, name: str, arm: str, skipped: int = 0) -> RewardTable:
     """Return the table of cells, an Arrow table with one row for each."""
     batches = cells.to_batches()
     users, rows = _ranks([batch.column("user") for batch in batches])
@@ -27,6 +29,9 @@ def pivot(cells: Any, name: str, arm: str) -> RewardTable:
             f"{name} has {shape[0]:,} users and {shape[1]:,} arms, more than {MOST_CELLS:,} "
             f"cells; is {arm!r} the column of arms?"
         )
+    needed = CELL_BYTES * shape[0] * shape[1]
+    what = f"the table of {shape[0]:,} users and {shape[1]:,} arms in {name}"
+    check_memory(needed, what, f"is {arm!r} the column of arms?")
     kinds = {"counts": np.int64, "sums": np.float64, "squares": np.float64}
     fields = {field: np.zeros(shape, dtype=kind) for field, kind in kinds.items()}
 
@@ -43,7 +48,7 @@ def pivot(cells: Any, name: str, arm: str) -> RewardTable:
             f"column {arm!r} of {name}: {error}. Correct or leave out such rows"
         ) from None
     cells = {field: read_only(values) for field, values in fields.items()}
-    return RewardTable._of(users=users, arms=names, **cells)
+    return RewardTable._of(users=users, arms=names, skipped=skipped, **cells)
 
 
 def _ranks(parts: list[Any]) -> tuple[NDArray[Any], list[IntArray]]:

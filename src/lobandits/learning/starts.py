@@ -3,12 +3,14 @@
 import numpy as np
 
 from lobandits._checks import FloatArray, IntArray
-from lobandits.learning.mixture import Parameters, Penalty, climb, components_of
+from lobandits.learning.mixture import Parameters, Penalty, climb, components_of, log_evidence
 from lobandits.priors.posterior import make_posterior, posterior_of_users
 
 RESTARTS, ROUNDS = 8, 30  # of the grouping
 CANDIDATES = 4  # for each new centre
 FIRST_STEPS = 300
+NO_SPREAD = 1e-6  # of sigma^2: nothing, but matrices stay invertible
+SHIFTS, SCALES = (0.0, 0.5, 0.75, 1.0, 1.4), (0.0, 0.2, 0.4, 0.8)  # of users who are alike
 
 
 def one_state(
@@ -17,17 +19,61 @@ def one_state(
     """Return the Gaussian of the whole population, and the penalty that it brings for states."""
     k = counts.shape[1]
     grand = sums.sum() / counts.sum()
-    users = sums.sum(axis=1) / np.maximum(counts.sum(axis=1), 1)
-    variance = max(float(users.var()), 1e-4 * sigma**2, 1e-12)
     mean = (sums.sum(axis=0) + grand) / (counts.sum(axis=0) + 1)
-    weak = Penalty(mean, np.eye(k) / variance, np.full(k, variance), means=1e-3)
-    start = Parameters(
-        np.ones(1), mean[None], variance * np.eye(k), variance**0.5, np.full(1, 0.3), sigma
-    )
+    own, common = _moments(counts, sums, mean, sigma)
+    least = 1e-4 * sigma**2
+    if extra is not None:  # sigma starts at all that is seen; the model tells the two apart
+        least = 0.25 * sigma**2
+    own, common = max(own, least, 1e-12), max(common, least, 1e-12)
+    weak = Penalty(mean, np.eye(k) / (own + common), np.full(k, own), means=1e-3)
+    start = Parameters(np.ones(1), mean[None], own * np.eye(k), common**0.5, np.full(1, 0.3), sigma)
     p, _ = climb(counts, sums, start, weak, FIRST_STEPS, extra)
     d = p.means[0] - p.means[0].mean()
     covariance = p.spread + p.shift**2 + p.scales[0] ** 2 * np.outer(d, d)
     return p, Penalty(p.means[0], np.linalg.inv(covariance), np.diag(p.spread).copy())
+
+
+def _moments(
+    counts: IntArray, sums: FloatArray, mean: FloatArray, sigma: float
+) -> tuple[float, float]:
+    r"""Return what users' means vary by in one arm only, and in all arms alike; perhaps below 0.
+
+    With y the averages of cells less the arm's mean, E y_a y_b is the common variance for two arms
+    of one user, and E y_a^2 the sum of both and of sigma^2 / n. EM is slow where variances are
+    small, so it starts where they are.
+    """
+    away = sums - counts * mean  # n y
+    total = away.sum(axis=1)
+    pairs = (counts.sum(axis=1) ** 2 - (counts**2).sum(axis=1)).sum()
+    common = ((total**2).sum() - (away**2).sum()) / max(pairs, 1)
+    squares = (away**2 / np.maximum(counts, 1)).sum()  # n y^2
+    both = (squares - sigma**2 * np.count_nonzero(counts)) / counts.sum()
+    return float(both - common), float(common)
+
+
+def all_alike(
+    counts: IntArray, sums: FloatArray, one: Parameters, sigma_known: bool = True
+) -> Parameters:
+    """Return the one state whose users differ in shift and scale only: all have its order.
+
+    Both are those of a grid with the most evidence; so is sigma, if it is not known: what users of
+    one state seem to differ by may as well be noise.
+    """
+    k = len(one.spread)
+    shift = float(np.sqrt(one.shift**2 + max(one.spread.mean(), 0.0)))
+    noisy = float(np.sqrt(one.sigma**2 + np.trace(one.spread) / k))
+    options = [
+        one._replace(
+            spread=NO_SPREAD * sigma**2 * np.eye(k),
+            shift=a * shift,
+            scales=np.full(1, b),
+            sigma=sigma,
+        )
+        for sigma in ((one.sigma,) if sigma_known else (one.sigma, noisy))
+        for a in SHIFTS
+        for b in SCALES
+    ]
+    return max(options, key=lambda p: log_evidence(counts, sums, p).sum())
 
 
 def posterior_means(counts: IntArray, sums: FloatArray, p: Parameters) -> FloatArray:

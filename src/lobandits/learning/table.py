@@ -35,6 +35,8 @@ class RewardTable(Frozen):
     arms : names of the k arms
     counts, sums, squares : (n, k)
         N, S and Q; 0 where the user never tried the arm.
+    skipped
+        How many rows of the logs had no reward, and were left out.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class RewardTable(Frozen):
     counts: IntArray
     sums: FloatArray
     squares: FloatArray
+    skipped: int = 0
 
     def __post_init__(self) -> None:
         users = np.asarray(self.users)
@@ -62,7 +65,7 @@ class RewardTable(Frozen):
         if (counts < 0).any() or (counts % 1).any():
             raise LobInputError("counts must be whole numbers that are not negative")
         cells = {"counts": counts.astype(np.int64), "sums": sums, "squares": squares}
-        self._set(users=users, arms=arms, **cells)
+        self._set(users=users, arms=arms, skipped=whole("skipped", self.skipped, least=0), **cells)
 
     @property
     def n_users(self) -> int:
@@ -134,7 +137,8 @@ class RewardTable(Frozen):
             arrays["users"] = self.users[users]
         except IndexError as error:
             raise LobInputError(f"no such users in {self!r}: {error}") from None
-        return RewardTable._of(arms=tuple(self.arms[a] for a in arms), **arrays)
+        names = tuple(self.arms[a] for a in arms)
+        return RewardTable._of(arms=names, skipped=self.skipped, **arrays)
 
     def __repr__(self) -> str:
         sizes = f"n_users={self.n_users}, n_arms={self.n_arms}, n_rewards={self.n_rewards}"

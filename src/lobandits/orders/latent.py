@@ -15,7 +15,7 @@ from lobandits._files import read_json
 from lobandits._versioned import write_versioned
 from lobandits._words import counted
 from lobandits.errors import LobInputError, LobWarning
-from lobandits.orders.arms import Arm, arm_indices, arm_names
+from lobandits.orders.arms import Arm, arm_index, arm_indices, arm_names
 from lobandits.orders.chains import chain_closure, keep_links
 from lobandits.orders.closed import ClosedOrders
 from lobandits.orders.closure import paths
@@ -178,6 +178,23 @@ class LatentOrders(ClosedOrders):
         some = arm_indices(self.arms, arms)
         names = tuple(self.arms[a] for a in some)
         return LatentOrders._of(precedes=self.precedes[:, some][:, :, some], arms=names)
+
+    def with_arm(self, name: str, like: Arm | None = None) -> "LatentOrders":
+        """Return the orders with one more arm, the last, of which no log knows.
+
+        In every state it stands where ``like`` stands, neither above nor below it; without
+        ``like``, nothing is known of it, and it is free.
+        """
+        if name in self.arms:
+            raise LobInputError(f"there is an arm {name!r} already; give the new one another name")
+        names = arm_names(self.n_arms + 1, (*self.arms, name))
+        precedes = np.zeros((self.n_states, len(names), len(names)), dtype=np.bool_)
+        precedes[:, :-1, :-1] = self.precedes
+        if like is not None:
+            a = arm_index(self.arms, like)
+            precedes[:, -1, :-1] = self.precedes[:, a]
+            precedes[:, :-1, -1] = self.precedes[:, :, a]
+        return LatentOrders._of(precedes=precedes, arms=names)
 
     def kendall_distances(self) -> IntArray:
         """Return how many pairs of arms two states order oppositely: int (m, m)."""

@@ -11,11 +11,14 @@ from numpy.typing import ArrayLike
 
 from lobandits._checks import (
     FloatArray,
+    IntArray,
     finite_array,
     fraction,
+    generator,
     not_negative,
     positive,
     read_only,
+    whole,
 )
 from lobandits._files import read_json
 from lobandits._frozen import Frozen
@@ -23,7 +26,7 @@ from lobandits._versioned import check_versioned, write_versioned
 from lobandits._words import counted
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
-from lobandits.orders.arms import arm_names
+from lobandits.orders.arms import Arm, arm_names
 from lobandits.orders.storage import MODEL_FORMAT
 from lobandits.priors.posterior import (
     Components,
@@ -146,18 +149,53 @@ class Prior(Frozen):
 
         Arm a is above b where Phi((m_a - m_b) / sd of the gap) >= ``level``; this is transitive.
         """
-        from scipy.special import ndtr
-
         if not 0.5 <= fraction("level", level) < 1:
             raise LobInputError(f"level must be at least 0.5 and below 1, got {level!r}")
+        gap = self.means[:, :, None] - self.means[:, None, :]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return LatentOrders((self._above() >= level) & (gap > 0), self.arms)
+
+    def kept_order(self) -> FloatArray:
+        """Return how far users keep their state's order, (m,): 1 for all of it, 1/2 for chance.
+
+        That is the chance that a user of the state ranks two arms as its order does, on average
+        over all pairs that the order compares; nan where it compares none.
+        """
+        pairs = self.orders.precedes
+        with np.errstate(invalid="ignore"):
+            kept: FloatArray = (self._above() * pairs).sum(axis=(1, 2)) / pairs.sum(axis=(1, 2))
+        return kept
+
+    def _above(self) -> FloatArray:
+        """Return the chance that a user of a state likes a more than b, (m, k, k)."""
+        from scipy.special import ndtr
+
         covariance = self._covariances()
         own = np.diagonal(covariance, axis1=1, axis2=2)
         gap = self.means[:, :, None] - self.means[:, None, :]
         variance = own[:, :, None] + own[:, None, :] - 2 * covariance
-        chance = ndtr(gap / np.sqrt(np.maximum(variance, np.finfo(float).tiny)))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return LatentOrders((chance >= level) & (gap > 0), self.arms)
+        chances: FloatArray = ndtr(gap / np.sqrt(np.maximum(variance, np.finfo(float).tiny)))
+        return chances
+
+    def draw(self, n: int, rng: np.random.Generator | int) -> tuple[IntArray, FloatArray]:
+        """Draw users as the prior sees them: their states (n,) and their means (n, k)."""
+        random, n = generator(rng), whole("n", n)
+        states = random.choice(self.n_states, size=n, p=self.shares)
+        factors = random.choice(self.factors, size=(n, 1))
+        own = random.standard_normal((n, self.n_arms)) @ np.linalg.cholesky(self.spread).T
+        scales = self.scales[states, None] * random.standard_normal((n, 1))
+        means = factors * (self.means[states] + scales * self._directions[states] + own)
+        return states, means + self.shift * random.standard_normal((n, 1))
+
+    def with_arm(self, name: str, like: Arm | None = None) -> "Prior":
+        """Return the prior with one more arm, the last, of which no log knows.
+
+        See `lobandits.priors.new_arm.with_new_arm`.
+        """
+        from lobandits.priors.new_arm import with_new_arm
+
+        return with_new_arm(self, name, like)
 
     @cached_property
     def population_mean(self) -> FloatArray:

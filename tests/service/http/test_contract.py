@@ -94,6 +94,9 @@ def test_the_log(server: Running) -> None:
     assert table["id"].to_list() == list(rows)
     assert table.columns == list(row)
     assert table["time"].dtype == pl.Datetime("us", "UTC")
+    answer = server.http.get("/v1/log?format=csv")
+    assert answer.headers["content-type"].startswith("text/csv")
+    assert pl.read_csv(io.StringIO(answer.text))["id"].to_list() == list(rows)
     last = server.http.get("/v1/log", params={"after": row["number"]}).text.splitlines()
     assert [json.loads(line)["id"] for line in last] == [waiting["id"]]
 
@@ -104,6 +107,7 @@ def test_the_log_for_open_bandit_pipeline(server: Running) -> None:
     server.decide("obp")
     lines = server.http.get("/v1/log?columns=obp").text.splitlines()
     assert json.loads(lines[-1]) == {
+        "user": "obp",
         "action": ARMS.index(decision["arm"]),
         "arm": decision["arm"],
         "reward": 0.25,

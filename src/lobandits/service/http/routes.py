@@ -109,11 +109,11 @@ def add_admin(app: FastAPI, service: DecisionService) -> None:
     @app.get("/v1/log", response_class=StreamingResponse, **kinds)
     def log(
         form: Annotated[
-            Format, Query(alias="format", description="One JSON object a line, or Parquet.")
+            Format, Query(alias="format", description="One JSON object a line, CSV, or Parquet.")
         ] = "ndjson",
         columns: Annotated[
             Columns,
-            Query(description="obp: action, arm, reward, pscore of rewarded decisions."),
+            Query(description="obp: user, action, arm, reward, pscore of rewarded decisions."),
         ] = "log",
         after: Annotated[
             int, Query(ge=0, le=2**63 - 1, description="Only decisions numbered above this.")

@@ -1,5 +1,6 @@
-"""The log of decisions, and its export as one file: JSON lines or Parquet."""
+"""The log of decisions, and its export as one file: JSON lines, CSV or Parquet."""
 
+import csv
 import io
 import json
 from collections.abc import Iterable, Iterator
@@ -12,9 +13,13 @@ from lobandits.service.store import Store
 from lobandits.service.store.history import logged_decisions
 from lobandits.service.store.models import StoredNames
 
-Format = Literal["ndjson", "parquet"]
+Format = Literal["ndjson", "csv", "parquet"]
 Columns = Literal["log", "obp"]
-KINDS = {"ndjson": "application/x-ndjson", "parquet": "application/vnd.apache.parquet"}
+KINDS = {
+    "ndjson": "application/x-ndjson",
+    "csv": "text/csv",
+    "parquet": "application/vnd.apache.parquet",
+}
 PAGE = 10_000  # rows that are read at once
 CHUNK = 5_000  # rows that are written at once
 
@@ -58,7 +63,7 @@ def log_rows(
 
 NAMES: dict[str, tuple[str, ...]] = {
     "log": LogRow._fields,
-    "obp": ("action", "arm", "reward", "pscore"),
+    "obp": ("user", "action", "arm", "reward", "pscore"),
 }
 
 
@@ -70,13 +75,29 @@ def export(rows: Iterable[LogRow], form: Format, columns: Columns = "log") -> It
         for row in rows
         if columns == "log" or row.reward is not None
     )
-    return _ndjson(chosen) if form == "ndjson" else _parquet(chosen, names)
+    if form == "parquet":
+        return _parquet(chosen, names)
+    return _ndjson(chosen) if form == "ndjson" else _csv(chosen, names)
 
 
 def _ndjson(rows: Iterator[Row]) -> Iterator[bytes]:
     while chunk := list(islice(rows, CHUNK)):
         lines = (json.dumps(row, default=datetime.isoformat) for row in chunk)
         yield "".join(f"{line}\n" for line in lines).encode()
+
+
+def _csv(rows: Iterator[Row], names: tuple[str, ...]) -> Iterator[bytes]:
+    """Yield a header, then the rows; what is missing is empty, and times are as in JSON."""
+    chunk = [names]
+    while chunk:
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(chunk)
+        yield text.getvalue().encode()
+        chunk = [tuple(map(_cell, row.values())) for row in islice(rows, CHUNK)]
+
+
+def _cell(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def _parquet(rows: Iterator[Row], names: tuple[str, ...]) -> Iterator[bytes]:

@@ -21,6 +21,25 @@ def logged_decisions(store: Store, after: int, limit: int) -> Sequence[Any]:
     )
 
 
+def reward_sums(store: Store, since: int) -> Sequence[Any]:
+    """Return (user, arm, rewards, sum, sum of squares) of decisions from a time on, by cell."""
+    return store.rows(
+        "SELECT users.name, arms.name, cell.n, cell.total, cell.squares FROM ("
+        "SELECT user_id, arm_id, count(reward) AS n, sum(reward) AS total, "
+        "sum(reward * reward) AS squares FROM decisions "
+        "WHERE reward IS NOT NULL AND time >= :since GROUP BY user_id, arm_id) AS cell "
+        "JOIN users ON users.id = cell.user_id JOIN arms ON arms.id = cell.arm_id",
+        since=since,
+    )
+
+
+def unrewarded(store: Store, since: int) -> int:
+    """Return how many decisions from a time on have no reward."""
+    query = "SELECT count(*) FROM decisions WHERE reward IS NULL AND time >= :since"
+    ((number,),) = store.rows(query, since=since)
+    return int(number)
+
+
 def recent_statistics(store: Store, decisions: int) -> tuple[list[int], StoredStatistics]:
     """Return the users of the last decisions, each once, and their statistics."""
     query = "SELECT user_id FROM decisions ORDER BY number DESC LIMIT :decisions"
