@@ -69,7 +69,7 @@ def test_orders_that_do_not_align_are_refused(orders: object, message: str) -> N
 
 
 def test_an_unknown_context_names_the_known_ones() -> None:
-    with pytest.raises(LobInputError, match="did you mean 'evening'.*contexts are morning, eve"):
+    with pytest.raises(LobInputError, match=r"did you mean 'evening'.*contexts are morning, eve"):
         BOTH.in_context("evning")
     with pytest.raises(LobInputError, match="no arm is named 'context: arm'"):
         arms_in_context(MORNING.arms, "morning")

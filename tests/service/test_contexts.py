@@ -63,7 +63,7 @@ def test_what_one_context_shows_speaks_for_the_other(service: DecisionService) -
 
 
 def test_unknown_contexts_and_arms_are_named(service: DecisionService) -> None:
-    with pytest.raises(er.UnknownContextError, match="unknown context 'noon'.*day, night"):
+    with pytest.raises(er.UnknownContextError, match=r"unknown context 'noon'.*day, night"):
         service.decide("ada", context="noon")
     with pytest.raises(er.UnknownArmError, match="unknown arm 'night: beer'"):
         service.decide("ada", allowed=["beer"], context="night")
