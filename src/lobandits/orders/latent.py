@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -19,6 +19,12 @@ from lobandits.orders.arms import Arm, arm_index, arm_indices, arm_names
 from lobandits.orders.chains import chain_closure, keep_links
 from lobandits.orders.closed import ClosedOrders
 from lobandits.orders.closure import paths
+from lobandits.orders.contexts import (
+    arms_in_context,
+    contexts_of,
+    name_in_context,
+    without_context,
+)
 from lobandits.orders.parse import (
     as_list,
     as_states,
@@ -109,6 +115,53 @@ class LatentOrders(ClosedOrders):
             if row.arms != rows[0].arms:
                 raise LobInputError(f"state {s} has the arms {row.arms}, state 0 {rows[0].arms}")
         return cls._stacked([row.precedes for row in rows], rows[0].arms)
+
+    @classmethod
+    def per_context(cls, orders: Mapping[str, "LatentOrders"]) -> "LatentOrders":
+        """Return states with one order in each context, over arms named ``"context: arm"``.
+
+        State s stands for the states s of all contexts; arms of different contexts are not
+        compared.
+
+        Examples
+        --------
+        >>> day = LatentOrders.from_rankings([["tea", "milk"], ["milk", "tea"]], ["tea", "milk"])
+        >>> night = LatentOrders.from_rankings([["milk", "tea"], ["tea", "milk"]], ["tea", "milk"])
+        >>> print(LatentOrders.per_context({"day": day, "night": night})[0])
+        day: tea > day: milk; night: milk > night: tea
+        """
+        if not isinstance(orders, Mapping) or not orders:
+            raise LobInputError(f"give the orders of each context, by its name, got {orders!r:.80}")
+        for context, part in orders.items():
+            if not isinstance(part, LatentOrders):
+                raise LobInputError(f"context {context!r} must have LatentOrders, got {part!r:.80}")
+        sizes = {context: part.n_states for context, part in orders.items()}
+        if len(set(sizes.values())) > 1:
+            raise LobInputError(
+                f"the contexts have different numbers of states: {sizes}; state s of one must be "
+                "state s of all"
+            )
+        names = [
+            name_in_context(context, arm) for context, part in orders.items() for arm in part.arms
+        ]
+        precedes = np.zeros((max(sizes.values()), len(names), len(names)), np.bool_)
+        start = 0
+        for part in orders.values():
+            stop = start + part.n_arms
+            precedes[:, start:stop, start:stop] = part.precedes
+            start = stop
+        return cls._stacked(list(precedes), arm_names(None, names))
+
+    @property
+    def contexts(self) -> tuple[str, ...]:
+        """Names of the contexts that arms are named after; none without contexts."""
+        return tuple(contexts_of(self.arms))
+
+    def in_context(self, context: str) -> "LatentOrders":
+        """Return the orders of one context's arms, under their names in it."""
+        part = self.only(arms_in_context(self.arms, context))
+        names = tuple(without_context(name, context) for name in part.arms)
+        return LatentOrders._of(precedes=part.precedes, arms=names)
 
     @classmethod
     def _stacked(cls, closed: list[BoolArray], arms: tuple[str, ...]) -> "LatentOrders":

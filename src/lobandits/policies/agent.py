@@ -10,7 +10,8 @@ import numpy as np
 from lobandits._checks import BoolArray, generator, one_of
 from lobandits._versioned import read_versioned, write_versioned
 from lobandits.errors import LobInputError
-from lobandits.orders.arms import Arm, arm_index, arm_indices
+from lobandits.orders.arms import Arm, arm_index
+from lobandits.orders.contexts import places, without_context
 from lobandits.policies.explanation import Explanation
 from lobandits.policies.policy import Policy
 from lobandits.policies.registry import policy_from_dict, stored_form
@@ -64,38 +65,55 @@ class Agent:
         """Names of the arms."""
         return self.policy.arms
 
-    def choose(self, allowed: Iterable[Arm] | None = None) -> str:
-        """Return the arm to play next, of the ``allowed`` ones: names or numbers, by default all.
+    def choose(self, allowed: Iterable[Arm] | None = None, context: str | None = None) -> str:
+        """Return the arm to play next.
 
-        The rewards of the other arms count all the same.
+        The rewards of all arms count, whichever are allowed.
+
+        Parameters
+        ----------
+        allowed
+            Names or numbers of the arms to choose from, by default all.
+        context
+            Choose among the arms of a context, which are named ``"context: arm"``; within it, the
+            arm returned and those allowed are named without it.
         """
         policy = self.policy
         noise = policy.draw(self.rng, (1,))
-        return policy.arms[policy.decide(self.state, noise, self._sets(allowed)).item()]
+        sets = self._sets(allowed, context)
+        name = policy.arms[policy.decide(self.state, noise, sets).item()]
+        return name if context is None else without_context(name, context)
 
-    def _sets(self, allowed: Iterable[Arm] | None) -> BoolArray:
+    def _sets(self, allowed: Iterable[Arm] | None, context: str | None = None) -> BoolArray:
         """Return a choice set, (1, n_arms)."""
-        if allowed is None:
+        if allowed is None and context is None:
             return self.policy.all_arms
         sets = np.zeros((1, self.policy.n_arms), np.bool_)
-        sets[0, arm_indices(self.arms, allowed)] = True
+        sets[0, places(self.arms, allowed, context)] = True
         return sets
 
-    def record(self, arm: str | int, reward: float) -> None:
+    def record(self, arm: str | int, reward: float, context: str | None = None) -> None:
         """Add the reward of an arm, given by its name (or number)."""
+        if context is not None:
+            (arm,) = places(self.arms, [arm], context)
         index = self._index.get(arm) if isinstance(arm, str) else None
         self._arm[0] = arm_index(self.arms, arm) if index is None else index
         self._reward[0] = checked_reward(reward)
         self.policy.absorb(self.state, self._user, self._arm, self._reward)
 
-    def probabilities(self, allowed: Iterable[Arm] | None = None) -> dict[str, float]:
+    def probabilities(
+        self, allowed: Iterable[Arm] | None = None, context: str | None = None
+    ) -> dict[str, float]:
         """Return the chance of each arm to be the next choice."""
-        chances = self.policy.probabilities(self.state, self._sets(allowed))[0].tolist()
+        sets = self._sets(allowed, context)
+        chances = self.policy.probabilities(self.state, sets)[0].tolist()
         return dict(zip(self.arms, chances, strict=True))
 
-    def explain(self, allowed: Iterable[Arm] | None = None) -> Explanation:
-        """Return what speaks for each arm."""
-        return self.policy.explain(self.state, allowed=self._sets(allowed))
+    def explain(
+        self, allowed: Iterable[Arm] | None = None, context: str | None = None
+    ) -> Explanation:
+        """Return what speaks for each arm; with a context, of those that may be played there."""
+        return self.policy.explain(self.state, allowed=self._sets(allowed, context))
 
     def __repr__(self) -> str:
         return f"Agent({self.policy!r}, plays={int(self.state.plays[0])})"

@@ -1,4 +1,4 @@
-"""What users and lists of allowed arms may be."""
+"""What users, contexts and lists of allowed arms may be."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -24,6 +24,15 @@ def check_user(user: Any) -> str:
     if "\0" in user:
         raise InvalidRequestError("user", "a user must not contain the character NUL")
     return user
+
+
+def check_context(context: Any) -> str | None:
+    """Return the name of a context; None stands for none."""
+    if context is not None and not (isinstance(context, str) and len(context) <= MOST_CHARACTERS):
+        raise InvalidRequestError(
+            "context", f"a context must be a string of at most {MOST_CHARACTERS} characters"
+        )
+    return context
 
 
 def check_allowed(allowed: Any) -> tuple[str, ...] | None:

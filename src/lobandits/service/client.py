@@ -74,9 +74,10 @@ class Client:
         user: str,
         allowed: Iterable[str] | None = None,
         id: str | None = None,  # noqa: A002
+        context: str | None = None,
     ) -> Decision:
         """Return an arm for a user; see `DecisionService.decide`."""
-        request = _named({"user": user, "allowed": allowed, "id": id})
+        request = _named({"user": user, "allowed": allowed, "id": id, "context": context})
         return Decision(**self._ask("POST", "/v1/decisions", request))
 
     def decide_many(self, requests: Iterable[str | Mapping[str, Any]]) -> list[Decision]:
@@ -104,9 +105,10 @@ class Client:
         known = self.explain(user)
         return {name: known[name] for name in ("user", "plays", "arms")}
 
-    def explain(self, user: str) -> dict[str, Any]:
-        """Return `user`, with the state posterior and what speaks for each arm."""
-        return self._ask("GET", _user_path(user))
+    def explain(self, user: str, context: str | None = None) -> dict[str, Any]:
+        """Return `user`, with the state posterior and what speaks for each arm, of a context's."""
+        asked = "" if context is None else f"?context={quote(context, safe='')}"
+        return self._ask("GET", _user_path(user) + asked)
 
     def forget(self, user: str) -> int:
         """Delete a user's statistics and decisions; return how many decisions."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lobandits.errors import LobError
+from lobandits.orders.contexts import without_context
 from lobandits.service.calls import DecisionCall
 from lobandits.service.current_model import CurrentModel
 from lobandits.service.decision import Decision, new_ids
@@ -22,6 +23,11 @@ class Wanted(NamedTuple):
     id: bytes
     named: bool  # whether the caller gave the id
     places: Places
+    context: str | None
+
+    def named_here(self, arm: str) -> str:
+        """Return an arm's name in the context that was asked for."""
+        return arm if self.context is None else without_context(arm, self.context)
 
 
 class Decided(NamedTuple):
@@ -52,8 +58,14 @@ class DecisionMaker:
 
     def _want(self, call: DecisionCall) -> list[Wanted]:
         return [
-            Wanted(user, given or fresh, given is not None, self._model.places(allowed))
-            for (user, allowed, given), fresh in zip(call.requests, new_ids(call.size), strict=True)
+            Wanted(
+                user=request.user,
+                id=request.id or fresh,
+                named=request.id is not None,
+                places=self._model.places(request.allowed, request.context),
+                context=request.context,
+            )
+            for request, fresh in zip(call.requests, new_ids(call.size), strict=True)
         ]
 
     def decide(self, transaction: Transaction, now: int) -> Decided:
@@ -65,7 +77,7 @@ class DecisionMaker:
         users = transaction.find_users(list({want.user: None for want in every}))
         fresh, stolen = self._accept(stored, users)
         made, played = self._make(transaction, fresh, users, now)
-        made |= {row.id: self._told(row) for row in stored.values()}
+        made |= {want.id: self._told(want, stored[want.id]) for want in every if want.id in stored}
         outcomes = {
             call: stolen.get(call) or [made[want.id] for want in wants]
             for call, wants in self._wanted.items()
@@ -111,11 +123,12 @@ class DecisionMaker:
         for want, place, chance in zip(wants, *choices, strict=True):
             arm = model.ids[place]
             written.append((want.id, users[want.user], arm, chance, model.version, now))
-            made[want.id] = Decision(want.id.hex(), model.policy.arms[place], chance, model.name)
+            name = want.named_here(model.policy.arms[place])
+            made[want.id] = Decision(want.id.hex(), name, chance, model.name)
         transaction.add_decisions(written)
         return made, Counter(row[2] for row in written)
 
-    def _told(self, row: StoredDecision) -> Decision:
+    def _told(self, want: Wanted, row: StoredDecision) -> Decision:
         """Return a stored decision as it was returned before."""
         arm, model = self._names.arm(row.arm_id), self._names.model(row.model)
-        return Decision(row.id.hex(), arm, row.probability, model)
+        return Decision(row.id.hex(), want.named_here(arm), row.probability, model)

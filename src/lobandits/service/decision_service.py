@@ -12,7 +12,7 @@ from lobandits.errors import LobError
 from lobandits.policies import Policy
 from lobandits.service.batch import Batch
 from lobandits.service.calls import Call, DecisionCall, RewardCall
-from lobandits.service.checks import check_user
+from lobandits.service.checks import check_context, check_user
 from lobandits.service.clock import microseconds
 from lobandits.service.current_model import CurrentModel
 from lobandits.service.decision import Decision
@@ -106,6 +106,7 @@ class DecisionService:
         user: str,
         allowed: Iterable[str] | None = None,
         id: str | None = None,  # noqa: A002
+        context: str | None = None,
     ) -> Decision:
         """Return an arm for a user.
 
@@ -119,13 +120,18 @@ class DecisionService:
             The decision's id, as `new_id` makes them. If a decision for this user has the id
             already, it is returned again: so a call may be repeated safely.
             If a decision for another user has it, that is an `IdConflictError`.
+        context
+            Choose among the arms of a context, which the model names ``"context: arm"``; the arm
+            returned and those allowed are named without it.
         """
-        return self.decide_many([{"user": user, "allowed": allowed, "id": id}])[0]
+        request = {"user": user, "allowed": allowed, "id": id, "context": context}
+        return self.decide_many([request])[0]
 
     def decide_many(self, requests: Iterable[str | Mapping[str, Any]]) -> list[Decision]:
         """Return a decision for each request, all in one transaction or none.
 
-        A request is a user's name, or a mapping with ``user`` and perhaps ``allowed`` and ``id``.
+        A request is a user's name, or a mapping with ``user`` and perhaps ``allowed``, ``id`` and
+        ``context``.
         A user who comes twice is decided for twice on the same statistics.
         """
         return self._group.submit(DecisionCall(requests))
@@ -171,12 +177,16 @@ class DecisionService:
         statistics = self._statistics(user)
         return user_report(self._current.model, self._current.names, user, statistics)
 
-    def explain(self, user: str) -> dict[str, Any]:
-        """Return `user`, with the state posterior and what speaks for each arm, as plain data."""
-        statistics = self._statistics(user)
+    def explain(self, user: str, context: str | None = None) -> dict[str, Any]:
+        """Return `user`, with the state posterior and what speaks for each arm, as plain data.
+
+        With a context, what speaks for its arms.
+        """
         model = self._current.model
+        places = model.places(None, check_context(context))
+        statistics = self._statistics(user)
         report = user_report(model, self._current.names, user, statistics)
-        return report | explanation(model, statistics)
+        return report | explanation(model, statistics, places)
 
     def forget(self, user: str) -> int:
         """Delete a user's statistics and decisions; return how many decisions."""

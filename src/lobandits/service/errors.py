@@ -40,6 +40,12 @@ class UnknownDecisionError(ServiceError, LobInputError):
     code = "unknown_decision"
 
 
+class UnknownContextError(ServiceError, LobInputError):
+    """The model has no arm in that context."""
+
+    code = "unknown_context"
+
+
 class UnknownUserError(ServiceError, LobInputError):
     """No decision was made for that user, or the user was forgotten."""
 

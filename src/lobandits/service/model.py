@@ -7,9 +7,14 @@ import numpy as np
 from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
 from lobandits.errors import LobError, LobInputError
 from lobandits.orders.arms import arm_index
+from lobandits.orders.contexts import arms_in_context, contexts_of, name_in_context
 from lobandits.service.checks import MOST_CHARACTERS
 from lobandits.service.choosing import choose_arms, state_of
-from lobandits.service.errors import UnknownArmError, UnreadableModelError
+from lobandits.service.errors import (
+    UnknownArmError,
+    UnknownContextError,
+    UnreadableModelError,
+)
 from lobandits.service.policy_json import decoded
 from lobandits.service.store import Store
 from lobandits.service.store.models import arm_numbers, read_model
@@ -42,10 +47,19 @@ class Model:
         self.column = np.full(max(arms.values()) + 2, -1)  # the last one is of all later arms
         self.column[self.ids] = np.arange(len(self.ids))
         self._place_of = {name: place for place, name in enumerate(self.policy.arms)}
+        self._contexts = contexts_of(self.policy.arms)
 
-    def places(self, allowed: Iterable[str] | None) -> Places:
-        """Return the places of the allowed arms, or raise `UnknownArmError`."""
-        if allowed is None:
+    def places(self, allowed: Iterable[str] | None, context: str | None) -> Places:
+        """Return the places of the allowed arms, which a context's name precedes.
+
+        Raises `UnknownArmError` or `UnknownContextError`.
+        """
+        if context is not None:
+            inside = self._inside(context)
+            if allowed is None:
+                return inside
+            allowed = [name_in_context(context, name) for name in allowed]
+        elif allowed is None:
             return None
         try:
             return [self._place_of[name] for name in allowed]
@@ -55,6 +69,15 @@ class Model:
             except LobInputError as reason:
                 raise UnknownArmError(str(reason)) from None
             raise
+
+    def _inside(self, context: str) -> list[int]:
+        """Return the places of a context's arms."""
+        if context not in self._contexts:
+            try:
+                arms_in_context(self.policy.arms, context)
+            except LobInputError as reason:
+                raise UnknownContextError(str(reason)) from None
+        return self._contexts[context]
 
     def table(self, users: Sequence[int], stored: StoredStatistics) -> Table:
         """Return the statistics of ``users``, in their order, without arms of other models."""
@@ -78,10 +101,10 @@ class Model:
         """
         counts, sums = table
         state = state_of(self.policy, counts[rows], sums[rows])
-        arms, chances = choose_arms(self.policy, state, self._allowed(sets), rng)
+        arms, chances = choose_arms(self.policy, state, self.allowed(sets), rng)
         return arms.tolist(), chances.tolist()
 
-    def _allowed(self, sets: Sequence[Places]) -> BoolArray:
+    def allowed(self, sets: Sequence[Places]) -> BoolArray:
         """Return choice sets as kernels take them, of one type, so that they compile once."""
         if all(places is None for places in sets):
             return self.policy.all_arms

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from lobandits.errors import LobInputError
 from lobandits.policies.rewards import LARGEST, is_reward
-from lobandits.service.checks import check_allowed, check_user
+from lobandits.service.checks import check_allowed, check_context, check_user
 from lobandits.service.decision import check_decision, check_id
 from lobandits.service.errors import InvalidRequestError, UnknownDecisionError
 
@@ -16,6 +16,7 @@ class Request(NamedTuple):
     user: str
     allowed: tuple[str, ...] | None
     id: bytes | None
+    context: str | None
 
 
 class Reward(NamedTuple):
@@ -26,7 +27,7 @@ class Reward(NamedTuple):
 
 
 def read_requests(requests: Iterable[Any]) -> list[Request]:
-    """Return requests: each a user's name, or a mapping with user, allowed and id."""
+    """Return requests: each a user's name, or a mapping with user, allowed, id and context."""
     return [_request(request) for request in _listed("requests", requests)]
 
 
@@ -37,9 +38,14 @@ def read_rewards(rewards: Iterable[Any]) -> list[Reward]:
 
 def _request(request: Any) -> Request:
     if isinstance(request, str):
-        return Request(check_user(request), None, None)
-    user, allowed, key = _fields(request, "request", "user", "allowed", "id")
-    return Request(check_user(user), check_allowed(allowed), None if key is None else check_id(key))
+        return Request(check_user(request), None, None, None)
+    user, allowed, key, context = _fields(request, "request", "user", "allowed", "id", "context")
+    return Request(
+        user=check_user(user),
+        allowed=check_allowed(allowed),
+        id=None if key is None else check_id(key),
+        context=check_context(context),
+    )
 
 
 def _reward(reward: Any) -> Reward:

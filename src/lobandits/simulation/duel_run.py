@@ -60,6 +60,8 @@ class DuelRun(PolicyRun):
                 f"duels compare Gaussian rewards, but the problems have {self.problems.rewards} "
                 "ones; use rewards='gaussian'"
             )
+        if self.problems.arrivals is not None:
+            raise LobInputError("duels know no contexts; use n_contexts=1")
         n, chunk = self.problems.n_users, self.chunk
         self.blocks = []
         for number, first in zip(blocks_of(chunk.first, n), range(0, n, BLOCK), strict=True):

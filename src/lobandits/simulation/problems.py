@@ -7,11 +7,20 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import FloatArray, IntArray, finite_array, positive, read_only
+from lobandits._checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    finite_array,
+    one_of,
+    positive,
+    read_only,
+)
 from lobandits._frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.priors import Prior
+from lobandits.simulation.arrivals import ARRIVALS, context_sets
 from lobandits.simulation.rewards import Bounds, checked_bounds, expected_rewards, noise_location
 
 
@@ -43,6 +52,9 @@ class Problems(Frozen):
         Of clipped rewards: what the noise is added to, and (lowest, highest).
     past
         Where `prior` comes from: a :class:`Prior`, or past users who teach one. Never the truth.
+    arrivals
+        Where arms are named ``"context: arm"``: how contexts come, "random" or "in turn". Users
+        then choose among the arms of their context, and regret is against the best of these.
 
     Examples
     --------
@@ -61,6 +73,7 @@ class Problems(Frozen):
     location: FloatArray | None = None
     bounds: Bounds | None = None
     past: Prior | Past | None = None
+    arrivals: str | None = None
 
     def __post_init__(self) -> None:
         states = np.asarray(self.states)
@@ -74,6 +87,9 @@ class Problems(Frozen):
         self._check_orders()
         self._check_state_means()
         self._check_rewards()
+        if self.arrivals is not None:
+            one_of("arrivals", self.arrivals, ARRIVALS)
+            context_sets(self.orders.arms)
 
     def _check_orders(self) -> None:
         if not isinstance(self.orders, LatentOrders | UserOrders):
@@ -153,8 +169,19 @@ class Problems(Frozen):
 
     @cached_property
     def gaps(self) -> FloatArray:
-        """Regret of playing each arm once: (n_users, n_arms)."""
-        return read_only(self.means.max(axis=1, keepdims=True) - self.means)
+        """Regret of playing each arm once, in its context: (n_users, n_arms)."""
+        gaps = np.empty(self.means.shape)
+        for arms in self.choice_sets:
+            inside = self.means[:, arms]
+            gaps[:, arms] = inside.max(axis=1, keepdims=True) - inside
+        return read_only(gaps)
+
+    @cached_property
+    def choice_sets(self) -> BoolArray:
+        """Which arms each context has, (n_contexts, n_arms); without contexts, all in one."""
+        if self.arrivals is None:
+            return read_only(np.ones((1, self.n_arms), np.bool_))
+        return read_only(context_sets(self.orders.arms))
 
     @cached_property
     def noise_location(self) -> FloatArray:

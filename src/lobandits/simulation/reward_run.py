@@ -1,16 +1,19 @@
 """A round of rewards: the policy chooses an arm for each user, and is told what it earned."""
 
+from collections.abc import Iterable
 from concurrent.futures import CancelledError
 from dataclasses import fields
+from itertools import repeat
 from threading import Event
 from typing import Any, cast
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray
+from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits.errors import LobInputError
 from lobandits.policies import POLICIES, Policy, make_policy
 from lobandits.policies.registry import parse_name
+from lobandits.simulation.arrivals import Arrivals
 from lobandits.simulation.errors import SimulationError
 from lobandits.simulation.policy_run import PolicyRun
 from lobandits.simulation.problems import Problems
@@ -44,6 +47,11 @@ class RewardRun(PolicyRun):
         if self.state.n_users != n:
             raise ValueError(f"start({n}) made a state of {self.state.n_users} users")
         self.noise = Noise(policy.draw, chunk.seed, Stream.CHOICES, chunk.first, n)
+        self.arrivals: Arrivals | None = None
+        if self.problems.arrivals is not None:
+            sets = self.problems.choice_sets
+            self.arrivals = Arrivals(self.problems.arrivals, sets, chunk.seed, chunk.first, n)
+        self.allowed = policy.all_arms
         self.numbers: Any = None
         self.played: tuple[IntArray, FloatArray] | None = None
 
@@ -54,11 +62,13 @@ class RewardRun(PolicyRun):
         lowest, highest = problems.bounds or (-np.inf, np.inf)
         given = (problems.noise_location, problems.gaps, problems.sigma, lowest, highest)
         binary = problems.rewards == "bernoulli"
-        for shock, numbers, row in zip(shocks, self.noise.rounds(len(shocks)), regret, strict=True):
+        noise = self.noise.rounds(len(shocks))
+        sets = self._choice_sets(len(shocks))
+        for shock, numbers, allowed, row in zip(shocks, noise, sets, regret, strict=True):
             if stop.is_set():
                 raise CancelledError
-            self.numbers, self.played = numbers, None
-            arms = policy.decide(state, numbers, policy.all_arms)
+            self.numbers, self.allowed, self.played = numbers, allowed, None
+            arms = policy.decide(state, numbers, allowed)
             if not isinstance(arms, np.ndarray) or arms.shape != (n,) or arms.dtype != np.int64:
                 raise TypeError(f"decide() must return int64 of shape ({n},), got {arms!r}")
             illegal = pay(arms, shock, *given, binary, rewards, row)
@@ -70,6 +80,12 @@ class RewardRun(PolicyRun):
             self.now += 1
         return regret
 
+    def _choice_sets(self, n_rounds: int) -> Iterable[BoolArray]:
+        """Return who may play which arms in each of the next rounds."""
+        if self.arrivals is None:
+            return repeat(self.policy.all_arms, n_rounds)
+        return self.arrivals.rounds(n_rounds)
+
     def guilty(self) -> int | None:
         """Return the first user for whom choosing, or recording, fails alone, if any."""
         for user in range(0 if self.numbers is None else self.problems.n_users):
@@ -77,7 +93,8 @@ class RewardRun(PolicyRun):
             try:
                 alone, policy = self.state.take([user]), self.policy.take([user])
                 if self.played is None:
-                    policy.decide(alone, self.numbers[one], policy.all_arms)
+                    allowed = self.allowed[one if len(self.allowed) > 1 else slice(None)]
+                    policy.decide(alone, self.numbers[one], allowed)
                 else:
                     arms, rewards = self.played
                     policy.absorb(alone, np.zeros(1, np.int64), arms[one], rewards[one])

@@ -23,6 +23,7 @@ class Stream(IntEnum):
     STATES = 3  # that all users share
     PAST_USERS = 4
     PAST_REWARDS = 5
+    CONTEXTS = 6
 
 
 def block_generator(seed: int, stream: Stream, block: int) -> np.random.Generator:

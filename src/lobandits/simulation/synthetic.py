@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lobandits._checks import (
+    BoolArray,
     FloatArray,
     IntArray,
     fraction,
@@ -22,6 +23,8 @@ from lobandits._frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.orders.chains import keep_links
+from lobandits.orders.contexts import name_in_context
+from lobandits.simulation.arrivals import ARRIVALS
 from lobandits.simulation.past_users import PAST_REWARDS, PastUsers
 from lobandits.simulation.permutations import check_enough, distinct_permutations
 from lobandits.simulation.problems import Problems
@@ -58,6 +61,9 @@ class Synthetic(Frozen):
     bounds
         (lowest, highest), by default the range of possible means; for Bernoulli rewards it is
         gamma / 2 wider at either end.
+    n_contexts, arrivals
+        With several contexts, every state has an order of its own in each, over arms of their own:
+        k is the number of arms in a context. Contexts come at "random" or "in turn".
     past_users, past_rewards
         With past users, all users share one set of m orders. So many came before, and left so many
         rewards of random arms each: from this log a prior is learned, for policies that need one.
@@ -86,12 +92,15 @@ class Synthetic(Frozen):
     shift: tuple[float, float] | None = None
     rewards: str = "gaussian"
     bounds: Bounds | None = None
+    n_contexts: int = field(default=1, repr=False)
+    arrivals: str = field(default="random", repr=False)
     past_users: int = field(default=0, repr=False)
     past_rewards: int = field(default=PAST_REWARDS, repr=False)
     past_seed: int = field(default=0, repr=False)
 
     def __post_init__(self) -> None:
         one_of("rewards", self.rewards, KINDS)
+        one_of("arrivals", self.arrivals, ARRIVALS)
         self._set(
             sigma=positive("sigma", self.sigma),
             n_arms=whole("n_arms", self.n_arms),
@@ -100,6 +109,7 @@ class Synthetic(Frozen):
             q=fraction("q", self.q),
             scale=None if self.scale is None else interval("scale", self.scale),
             shift=None if self.shift is None else interval("shift", self.shift),
+            n_contexts=whole("n_contexts", self.n_contexts),
             past_users=whole("past_users", self.past_users, least=0),
             past_rewards=whole("past_rewards", self.past_rewards),
             past_seed=whole("past_seed", self.past_seed, least=0),
@@ -161,13 +171,18 @@ class Synthetic(Frozen):
 
     def _draw(self, rng: np.random.Generator) -> tuple[NDArray[Any], ...]:
         """Return what is random about a block's users."""
-        scale = self.scale or (1.0, 1.0)
+        scale, k = self.scale or (1.0, 1.0), self.n_arms
+        rankings = [
+            distinct_permutations(rng, BLOCK, self.n_states, k) + k * context
+            for context in range(self.n_contexts)
+        ]
+        relations = self.n_contexts * (k - 1) if self.q < 1 else 0
         return (
-            distinct_permutations(rng, BLOCK, self.n_states, self.n_arms),
+            np.concatenate(rankings, axis=2),
             rng.integers(self.n_states, size=BLOCK),
             np.exp(rng.uniform(np.log(scale[0]), np.log(scale[1]), size=BLOCK)),
             rng.uniform(*(self.shift or (0.0, 0.0)), size=BLOCK),
-            rng.random((BLOCK, self.n_states, self.n_arms - 1 if self.q < 1 else 0)),
+            rng.random((BLOCK, self.n_states, relations)),
         )
 
     def _problems(
@@ -198,6 +213,7 @@ class Synthetic(Frozen):
             location=location if clipped else None,
             bounds=self._bounds() if clipped else None,
             past=past,
+            arrivals=self.arrivals if self.n_contexts > 1 else None,
         )
 
     @cached_property
@@ -209,10 +225,30 @@ class Synthetic(Frozen):
 
     def _orders(self, rankings: IntArray, links: FloatArray) -> tuple[UserOrders, FloatArray]:
         """Return what policies see of users' orders, and the means that belong to them."""
-        ranked = self.gamma * np.arange(self.n_arms - 1, -1, -1.0)
+        ranked = np.tile(self.gamma * np.arange(self.n_arms - 1, -1, -1.0), self.n_contexts)
         believed = np.empty(rankings.shape)
         np.put_along_axis(believed, rankings, ranked[None, None], axis=-1)
-        return UserOrders(rankings, None if self.q == 1 else keep_links(links, self.q)), believed
+        return UserOrders(rankings, self._linked(rankings, links), self._names), believed
+
+    def _linked(self, rankings: IntArray, links: FloatArray) -> BoolArray | None:
+        """Return which arms of users' orders stand directly below the one before; None: all."""
+        if self.q == 1 and self.n_contexts == 1:
+            return None
+        parts = (*rankings.shape[:2], self.n_contexts)
+        if self.q == 1:
+            linked = np.ones((*parts, self.n_arms), np.bool_)
+            linked[..., 0] = False
+        else:
+            linked = keep_links(links.reshape(*parts, self.n_arms - 1), self.q)
+        return linked.reshape(rankings.shape)
+
+    @property
+    def _names(self) -> list[str] | None:
+        """The arms' names: with contexts, each in its own."""
+        if self.n_contexts == 1:
+            return None
+        contexts = map(str, range(self.n_contexts))
+        return [name_in_context(c, str(arm)) for c in contexts for arm in range(self.n_arms)]
 
     def _expected(self, location: FloatArray) -> FloatArray:
         lowest, highest = self._bounds()
@@ -225,8 +261,10 @@ class Synthetic(Frozen):
         return super().__getstate__() | ({"past": self.past} if "past" in vars(self) else {})
 
     def __repr__(self) -> str:
-        if not self.past_users:
-            return super().__repr__()
-        names = ("past_users", "past_rewards", "past_seed")
-        past = ", ".join(f"{name}={getattr(self, name)}" for name in names)
-        return f"{super().__repr__()[:-1]}, {past})"
+        names: list[str] = []
+        if self.n_contexts > 1:
+            names += ["n_contexts", "arrivals"]
+        if self.past_users:
+            names += ["past_users", "past_rewards", "past_seed"]
+        more = "".join(f", {name}={getattr(self, name)!r}" for name in names)
+        return f"{super().__repr__()[:-1]}{more})"

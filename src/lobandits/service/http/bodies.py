@@ -14,6 +14,7 @@ EXAMPLE = "0190a6e2c3f17d0e8b1d5a3f0d6e9c42"
 
 Text = Annotated[str, Field(strict=True)]
 UserName = Annotated[Text, Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"^[^\x00]*$")]
+Context = Annotated[Text, Field(min_length=1, max_length=MOST_CHARACTERS)]
 Id = Annotated[Text, Field(pattern="^[0-9a-f]{32}$", examples=[EXAMPLE])]
 
 
@@ -36,6 +37,9 @@ class DecisionRequest(Body):
     )
     id: Id | None = Field(
         None, description="An id of your own: asked again, the answer is the same decision."
+    )
+    context: Context | None = Field(
+        None, description="Choose among the arms of a context, named without it.", examples=[None]
     )
 
 

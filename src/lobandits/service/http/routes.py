@@ -12,6 +12,7 @@ from lobandits.service.calls import DecisionCall, RewardCall
 from lobandits.service.decision_service import DecisionService
 from lobandits.service.http.bodies import (
     ActivityAnswer,
+    Context,
     DecisionAnswer,
     DecisionAnswers,
     DecisionRequest,
@@ -95,9 +96,14 @@ def add_admin(app: FastAPI, service: DecisionService) -> None:
     """Add what people ask for; it runs in threads, so that decisions need not wait for it."""
 
     @app.get("/v1/users/{user:rest}", **described("admin", 404, 422, 503))
-    def explain(user: User) -> UserAnswer:
+    def explain(
+        user: User,
+        context: Annotated[
+            Context | None, Query(description="Say why which arm of a context.")
+        ] = None,
+    ) -> UserAnswer:
         """Say what is known of a user: plays, means, state posterior, and why which arm."""
-        return UserAnswer.model_validate(service.explain(user))
+        return UserAnswer.model_validate(service.explain(user, context))
 
     @app.delete("/v1/users/{user:rest}", **described("admin", 422, 503))
     def forget(user: User) -> ErasedAnswer:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lobandits.service.choosing import state_of
-from lobandits.service.model import Model
+from lobandits.service.model import Model, Places
 from lobandits.service.store.models import StoredNames
 
 Statistics = Mapping[int, tuple[int, float]]  # plays and total of each arm, by its number
@@ -28,13 +28,16 @@ def user_report(model: Model, names: StoredNames, user: str, statistics: Statist
     }
 
 
-def explanation(model: Model, statistics: Statistics) -> Row:
-    """Return what `Policy.explain` says, with the state posterior; None is no finite number."""
+def explanation(model: Model, statistics: Statistics, places: Places) -> Row:
+    """Return what `Policy.explain` says of a choice among the arms at some places of the model.
+
+    With the state posterior; None is no finite number.
+    """
     policy = model.policy
     cells = [statistics.get(number, (0, 0.0)) for number in model.ids]
     plays, totals = zip(*cells, strict=True)
     state = state_of(policy, np.array([plays]), np.array([totals]))
-    told = policy.explain(state)
+    told = policy.explain(state, allowed=model.allowed([places]))
     posterior = policy.state_posterior(state)
     states = told.states
     if posterior is not None:
@@ -44,7 +47,7 @@ def explanation(model: Model, statistics: Statistics) -> Row:
     return {
         "model": model.name,
         "policy": repr(policy),
-        "why": _plain(told.arms),
+        "why": _plain(row for row in told.arms if row.get("allowed", True)),
         "states": _plain(states),
         "notes": list(told.notes),
     }
