@@ -9,7 +9,7 @@ from lobandits._checks import FloatArray
 from lobandits.experiments.drawing.canvas import Canvas
 from lobandits.experiments.drawing.labels import label_lines
 from lobandits.experiments.parts import Record
-from lobandits.simulation.line_styles import line_styles
+from lobandits.simulation.regret_plot import line_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

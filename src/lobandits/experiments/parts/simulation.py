@@ -14,7 +14,7 @@ from lobandits.experiments.parts.record import Record
 from lobandits.simulation import Synthetic, simulate
 
 if TYPE_CHECKING:
-    from lobandits.simulation.environment import Environment
+    from lobandits.simulation.problems import Environment
 
 MOST_POINTS = 200
 """Rounds at which a simulation's regret is kept, at most."""
