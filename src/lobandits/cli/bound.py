@@ -64,7 +64,7 @@ def bound(
 
     from lobandits.orders import LatentOrders
     from lobandits.theory import regret_lower_bound
-    from lobandits.theory.lower_bound_plot import plot_bounds
+    from lobandits.theory.lower_bound import plot_bounds
 
     checked_suffix("--plot", plot)
     states = LatentOrders.load(orders)
