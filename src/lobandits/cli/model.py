@@ -97,7 +97,7 @@ def rollback(store: Store = LOCAL, imports: Import = None) -> None:
     need_service()
     import_policies(*imports or ())
     from lobandits.service import open_store
-    from lobandits.service.rollback import rollback as go_back
+    from lobandits.service.current_model import rollback as go_back
 
     with closing(open_store(existing(store))) as opened:
         found = go_back(opened)

@@ -1,4 +1,4 @@
-"""Policies as JSON: what the store keeps of a model, and what HTTP takes."""
+"""Policies that are served: as JSON in the store and over HTTP, deciding on counts and sums."""
 
 import hashlib
 import json
@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits.errors import LobError, LobInputError
-from lobandits.policies import Policy, policy_from_dict
+from lobandits.policies import Policy, State, policy_from_dict
+from lobandits.policies.choices import draw_arms
 from lobandits.policies.registry import stored_form
-from lobandits.service.checks import MOST_ALLOWED, MOST_CHARACTERS
-from lobandits.service.choosing import choose_arms
+from lobandits.service.decision import MOST_ALLOWED, MOST_CHARACTERS
 
 
 def encoded(policy: Policy) -> tuple[str, str]:
@@ -71,3 +72,26 @@ def as_policy(data: Mapping[str, Any]) -> Policy:
         raise
     except Exception as error:  # the policy may be anybody's
         raise LobInputError(f"this is no policy: {error}") from error
+
+
+def choose_arms(
+    policy: Policy, state: State, allowed: BoolArray, rng: np.random.Generator
+) -> tuple[IntArray, FloatArray]:
+    """Return an arm for each user, as ``policy.choose`` does, and its probability.
+
+    An arm is drawn by the very odds that its probability comes from: so that is exact, and never 0.
+    """
+    odds = policy.odds(state, allowed)
+    totals = odds.sum(axis=1)
+    if not (totals > 0).all():
+        raise LobInputError(f"{policy!r} must have an arm with odds above 0 for every user")
+    arms = draw_arms(odds, rng.random(state.n_users))
+    return arms, odds[np.arange(state.n_users), arms] / totals
+
+
+def state_of(policy: Policy, counts: IntArray, sums: FloatArray) -> State:
+    """Return the state of users with these rewards, (n_users, n_arms) each."""
+    state: State = policy.one_time_state(len(counts))
+    state.counts[...] = counts
+    state.sums[...] = sums
+    return state

@@ -8,8 +8,8 @@ from tests.service.http.running import KEYS, Running, some_app
 
 from lobandits.errors import LobInputError
 from lobandits.service.http import Settings
-from lobandits.service.http.middleware.key_check import NEEDS, KeyCheck, Role
-from lobandits.service.http.page import PAGE
+from lobandits.service.http.guard import NEEDS, KeyCheck, Role
+from lobandits.service.http.routes import PAGE
 
 DECIDE, ADMIN = KEYS.values()
 OPEN = {"/healthz", "/readyz", *PAGE}
