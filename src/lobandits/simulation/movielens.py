@@ -27,8 +27,8 @@ from lobandits.learning import (
     RewardTable,
     reward_table,
 )
-from lobandits.learning.imputation import impute
 from lobandits.learning.movielens import genre_table
+from lobandits.learning.table import impute
 from lobandits.orders import LatentOrders
 from lobandits.projection import project
 from lobandits.simulation.past_users import PAST_REWARDS, PastUsers
