@@ -1,16 +1,16 @@
-"""The numbers of an experiment as tables: long for machines, wide for readers."""
+"""Tables: the numbers, long for machines and wide for readers, and the verdicts in Markdown."""
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 from typing import Any
 
 import numpy as np
 
-from lobandits.experiments.outcome import Outcome
-from lobandits.experiments.parts import Record
+from lobandits.experiments.claims import Estimate, Finding
+from lobandits.experiments.experiment import Outcome, Reproduction
+from lobandits.experiments.parts import Key, Record, axis_values, key_text, value_text
 from lobandits.experiments.policy_names import policy_title
-from lobandits.experiments.records import Key, axis_values, key_text, value_text
 
 WIDEST = 12
 """Columns of a table for readers, at most."""
@@ -88,3 +88,43 @@ def _number(value: float, error: float) -> str:
     """
     digits = 1 if error == 0 else int(np.clip(1 - np.floor(np.log10(error)), 0, 8))
     return f"{value:,.{digits}f}"
+
+
+def verdicts_markdown(found: Reproduction) -> str:
+    """Return the verdicts as a table for a document: a row for each claim, with all variants."""
+    data = f", ratings: {found.facts['data']}" if found.facts else ""
+    columns = ("claim", "where", "verdict and decisive difference (95% interval)")
+    lines = [f"Size {found.size}, seed {found.seed}{data}.\n", _line(columns), "|---|---|---|"]
+    for outcome in found.outcomes:
+        for findings in outcome.by_claim:
+            claim = findings[0].claim
+            data = f" ({outcome.records.data})" if outcome.records.data else ""
+            words = f"`{claim.id}`{data}: {claim.words}"
+            lines.append(_line((words, claim.where, "<br>".join(map(_verdict, findings)))))
+    return "\n".join(lines) + "\n"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+
+
+def _verdict(finding: Finding) -> str:
+    variant = f", {finding.variant}" if finding.variant else ""
+    return f"**{finding.verdict}**{variant}: {decisive_text(finding)}"
+
+
+def decisive_text(finding: Finding) -> str:
+    """Return the difference on which the verdict hangs, or why there is none."""
+    if finding.evidence is None:
+        return finding.reason
+    estimate = finding.evidence.decisive
+    interval = interval_text(estimate)
+    return f"{estimate.what}: {estimate.mean:.4g}{f' ({interval})' if interval else ''}"
+
+
+def interval_text(estimate: Estimate) -> str:
+    """Return the interval in words; nothing for an exact number."""
+    if estimate.error == 0 or estimate.n < 2:
+        return ""
+    low, high = estimate.interval()
+    return f"{low:.4g} to {high:.4g}"
