@@ -4,7 +4,19 @@ from typing import Annotated
 
 import typer
 
-from lobandits.cli import bound, data, demo, export, learn, model, reproduce, serve, show, simulate
+from lobandits.cli import (
+    bound,
+    data,
+    demo,
+    evaluate,
+    export,
+    learn,
+    model,
+    reproduce,
+    serve,
+    show,
+    simulate,
+)
 from lobandits.cli.friendly import friendly
 from lobandits.cli.policies import PolicyCommand
 
@@ -42,6 +54,7 @@ app.command(cls=PolicyCommand, epilog=simulate.EXAMPLES)(friendly(simulate.simul
 app.command()(friendly(bound.bound))
 app.command()(friendly(data.data))
 app.command(epilog=learn.EXAMPLES)(friendly(learn.learn))
+app.command(cls=PolicyCommand, epilog=evaluate.EXAMPLES)(friendly(evaluate.evaluate))
 app.command()(friendly(show.show))
 app.command(epilog=serve.EXAMPLES)(friendly(serve.serve))
 app.add_typer(model.model, name="model")

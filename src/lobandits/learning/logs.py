@@ -138,7 +138,7 @@ def read_logs(
             source = recent(source, time, since, columns)
         return source, source.fetch(aggregate(source.table, names))
 
-    source = _open(logs, names, columns)
+    source = open_logs(logs, names, columns)
     try:
         part, cells = cells_of(source)
     except LobInputError as error:
@@ -160,7 +160,7 @@ def _rewarded(cells: Any) -> tuple[Any, int]:
     return cells.filter(pc.greater(cells.column("counts"), 0)) if skipped else cells, skipped
 
 
-def _open(logs: Any, names: Names, columns: Sequence[str]) -> Source:
+def open_logs(logs: Any, names: Names, columns: Sequence[str]) -> Source:
     """Return logs of any kind as an ibis table that has the columns, each once."""
     import ibis
 
