@@ -12,7 +12,7 @@ from lobandits._checks import BoolArray, FloatArray, IntArray, positive, read_on
 from lobandits._jit import kernel, lean
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
-from lobandits.policies.allowed import all_allowed
+from lobandits.policies.choices import all_allowed
 from lobandits.policies.explanation import Details
 from lobandits.policies.order_policy import OrderPolicy
 from lobandits.policies.state import State, array, empty_state
