@@ -28,7 +28,7 @@ def task(n_contexts: int, seed: int) -> lob.Synthetic:
 def together_and_alone(n_users: int, seeds: range) -> None:
     """Regret at T with contexts, and alone in each context for T / 4 rounds, times four."""
     rows = []
-    found = {name: ([], []) for name in POLICIES}
+    found: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in POLICIES}
     for seed in seeds:
         with_contexts = lob.simulate(task(CONTEXTS, seed), POLICIES, HORIZON, n_users, seed=seed)
         alone = lob.simulate(task(1, seed), POLICIES, HORIZON // CONTEXTS, n_users, seed=seed)

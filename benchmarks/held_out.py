@@ -23,6 +23,7 @@ from lobandits.learning.prior import learn_prior
 from lobandits.policies.lobbayes import LobBayes
 from lobandits.policies.mixts import MixTS
 from lobandits.policies.popular import Popular
+from lobandits.simulation.line_styles import line_styles
 
 SEEDS = range(10, 15)  # for reporting; details were chosen on others
 REWARDS, LEARNERS, STATES = 60, 100, 20
@@ -229,13 +230,14 @@ def draw(found: dict[str, dict[str, FloatArray]], path: str) -> None:
     for ax, (setting, curves) in zip(axes[0], found.items(), strict=True):
         for name, regret in curves.items():
             if name in DRAWN:
-                policy = lob.POLICIES[name.partition(",")[0]]
-                color, line, marker = policy.style
+                policy = name.partition(",")[0]
+                style = line_styles([policy])[policy]
                 total = regret.mean(axis=0).cumsum()
                 rounds = np.arange(1, len(total) + 1)
                 at = [t - 1 for t in ROUNDS]
-                style = {"color": color, "linestyle": line, "marker": marker, "markevery": at}
-                ax.plot(rounds, total, label=name, markersize=4, linewidth=1.4, **style)
+                ax.plot(
+                    rounds, total, label=name, markersize=4, linewidth=1.4, markevery=at, **style
+                )
         ax.set(title=setting, xscale="log", yscale="log", xlabel="round", xlim=(5, ROUNDS[-1]))
         ax.set_ylim(bottom=2)
     axes[0, 0].set_ylabel("mean cumulative regret")

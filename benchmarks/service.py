@@ -31,11 +31,9 @@ from lobandits.service import DecisionService
 from lobandits.service.calls import Call, DecisionCall
 from lobandits.service.decision import Decision
 from lobandits.service.http import Settings, create_app
-from lobandits.service.http.json_log import start_logging
+from lobandits.service.http.guard import BodyLimit, KeyCheck
+from lobandits.service.http.json_log import RequestLog, start_logging
 from lobandits.service.http.metrics import Metrics
-from lobandits.service.http.middleware.body_limit import BodyLimit
-from lobandits.service.http.middleware.key_check import KeyCheck
-from lobandits.service.http.middleware.request_log import RequestLog
 from lobandits.service.http.routes import add_decisions
 from lobandits.service.http.server import address, listen
 from lobandits.service.http.workers import Workers

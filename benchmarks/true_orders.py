@@ -52,7 +52,10 @@ def measure(gaps: str, sigma: float, seed: int) -> dict[str, FloatArray]:
     task = Task(learners, players, sigma, False, orders)
     table = past_logs(task, np.random.default_rng([seed, 3]))
     prior = learn_prior(table, n_states=M, seed=seed).prior
-    policies = {"lobids": lob.LobIDS(orders, sigma), "lobbayes": LobBayes(prior, trust=TRUST)}
+    policies: dict[str, lob.Policy] = {
+        "lobids": lob.LobIDS(orders, sigma),
+        "lobbayes": LobBayes(prior, trust=TRUST),
+    }
     return {
         name: (play(policy, task, ROUNDS[-1], seed) / scale[:, None]).mean(axis=0).cumsum()
         for name, policy in policies.items()

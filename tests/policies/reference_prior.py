@@ -161,9 +161,9 @@ class LobBayesTwin(PriorTwin):
     def power(self) -> float:
         """The exponent of regret: 6 at first, 2 in the end."""
         c = self.prior.population_covariance
-        own = np.mean([c[a, a] - c.mean() for a in range(len(c))])
+        own = float(np.mean([c[a, a] - c.mean() for a in range(len(c))]))
         n_0 = self.sigma**2 / own
-        return 2 + 4 * 4 * n_0 / (4 * n_0 + self.N.sum())
+        return 2 + 16 * n_0 / (4 * n_0 + float(self.N.sum()))
 
     def chances(self) -> list[float]:
         points, tops = self.points(32, trust=0.5, share=0.1)

@@ -171,10 +171,9 @@ def test_regret_weighs_most_while_the_prior_knows_more_than_the_plays() -> None:
     prior = random_prior(2, 4, seed=13)
     own = np.diag(prior.population_covariance - prior.population_covariance.mean()).mean()
     assert LobBayes(prior, sigma=2.0)._worth == pytest.approx(4.0 / own)
-    assert (
-        caution(np.zeros(3, np.int64), LobBayes(Prior(["a"], [1], [[0]], [[1]], 1, [0], 1))._worth)
-        == 6
-    )
+    one, zero = np.ones(1), np.zeros((1, 1))
+    alone = Prior(("a",), one, zero, np.ones((1, 1)), 1.0, np.zeros(1), 1.0)
+    assert caution(np.zeros(3, np.int64), LobBayes(alone)._worth) == 6.0
 
 
 def test_explore_mixes_in_the_uniform_distribution() -> None:

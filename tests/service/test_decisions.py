@@ -13,8 +13,8 @@ import lobandits as lob
 from lobandits.errors import LobError, LobInputError
 from lobandits.service import DecisionCall, DecisionService, RewardCall, new_id
 from lobandits.service import errors as er
-from lobandits.service.clock import microseconds
-from lobandits.service.store.expiry import SETTLED, overdue
+from lobandits.service.store.history import SETTLED, overdue
+from lobandits.service.store.tables import microseconds
 
 ODD_USERS = [
     "'; DROP TABLE users; --",

@@ -12,7 +12,7 @@ import lobandits as lob
 from lobandits.service import DecisionService
 from lobandits.service import current_model as module
 from lobandits.service import errors as er
-from lobandits.service.rollback import rollback
+from lobandits.service.current_model import rollback
 from lobandits.service.store import tables
 from lobandits.service.store.models import newest_version, withdraw
 

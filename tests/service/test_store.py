@@ -14,8 +14,8 @@ from lobandits.errors import LobInputError
 from lobandits.service import DecisionService, Store, open_store
 from lobandits.service.errors import StoreUnavailableError
 from lobandits.service.store import postgresql, sqlite, tables
-from lobandits.service.store.migrations import STEPS
 from lobandits.service.store.store import PAUSES
+from lobandits.service.store.tables import STEPS
 
 
 @pytest.mark.parametrize(

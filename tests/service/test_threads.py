@@ -13,8 +13,7 @@ from tests.service.conftest import MakeService
 import lobandits as lob
 from lobandits.service import DecisionService, RewardCall, new_id
 from lobandits.service import errors as er
-from lobandits.service.calls import Call
-from lobandits.service.group_commit import MOST_ITEMS, GroupCommit
+from lobandits.service.calls import MOST_ITEMS, Call, GroupCommit
 from lobandits.service.store import sqlite
 
 

@@ -7,8 +7,7 @@ from typing import IO, Annotated
 
 import typer
 
-from lobandits.cli.outputs import checked_suffix
-from lobandits.cli.service_options import LOCAL, Store, existing, need_service
+from lobandits.cli.options import LOCAL, Store, checked_suffix, existing, need_service
 
 USUAL = {".parquet": "parquet", ".csv": "csv"}
 

@@ -7,17 +7,17 @@ from typing import Annotated
 import typer
 
 from lobandits.cli.friendly import friendly
-from lobandits.cli.outputs import checked_suffix
-from lobandits.cli.policies import Import, import_policies
-from lobandits.cli.policy_file import read_policy
-from lobandits.cli.service_options import (
+from lobandits.cli.options import (
     LOCAL,
     PolicyName,
     Sigma,
     Store,
+    checked_suffix,
     existing,
     need_service,
 )
+from lobandits.cli.policies import Import, import_policies
+from lobandits.cli.saved_orders import read_policy
 
 model = typer.Typer(
     no_args_is_help=True, help="Change or show the model that a store's servers decide with."
@@ -97,7 +97,7 @@ def rollback(store: Store = LOCAL, imports: Import = None) -> None:
     need_service()
     import_policies(*imports or ())
     from lobandits.service import open_store
-    from lobandits.service.rollback import rollback as go_back
+    from lobandits.service.current_model import rollback as go_back
 
     with closing(open_store(existing(store))) as opened:
         found = go_back(opened)

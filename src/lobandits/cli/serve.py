@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
+from lobandits.cli.options import LOCAL, PolicyName, Sigma, Store, need_service
 from lobandits.cli.policies import Import, import_policies
-from lobandits.cli.policy_file import read_policy
-from lobandits.cli.service_options import LOCAL, PolicyName, Sigma, Store, need_service
+from lobandits.cli.saved_orders import read_policy
 
 EXAMPLES = """\
 Try it, then ask for a decision:

@@ -1,17 +1,88 @@
 """The one transaction: rewards are counted, then decisions are made, and all is written."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lobandits.service.calls import Call, DecisionCall, RewardCall
-from lobandits.service.clock import MINUTE, microseconds
 from lobandits.service.current_model import CurrentModel
 from lobandits.service.deciding import DecisionMaker
-from lobandits.service.recording import record_rewards
+from lobandits.service.errors import (
+    DecisionExpiredError,
+    RewardConflictError,
+    UnknownDecisionError,
+)
 from lobandits.service.store import Store
-from lobandits.service.store.transaction import Transaction
+from lobandits.service.store.tables import MINUTE, microseconds
+from lobandits.service.store.transaction import StoredDecision, Transaction
+
+RECORDED, ALREADY = "recorded", "already recorded"
+UNKNOWN, CONFLICT, EXPIRED = "unknown decision", "conflict", "expired"
+
+Sums = dict[Any, tuple[int, float]]  # counts and totals of rewards
+
+
+class Recorded(NamedTuple):
+    """The statuses of each call's rewards, and what each arm earned, without default rewards."""
+
+    outcomes: dict[RewardCall, list[str]]
+    earned: Sums
+
+
+def record_rewards(transaction: Transaction, calls: Sequence[RewardCall], now: int) -> Recorded:
+    """Write the rewards of decisions that have none; add them to the statistics."""
+    ids = {key for call in calls for key, _ in call.rewards if key}
+    stored = transaction.find_decisions(sorted(ids), lock=True)
+    written: list[tuple[float, int | None, int]] = []
+    added: Sums = {}
+    recorded = Recorded({}, {})
+    for call in calls:
+        when = None if call.default else now
+        statuses = recorded.outcomes[call] = []
+        for key, reward in call.rewards:
+            found = stored.get(key) if key else None
+            statuses.append(_status(found, reward))
+            if found is not None and found.reward is None:
+                written.append((reward, when, found.number))
+                stored[found.id] = found._replace(reward=reward, rewarded=when)
+                _add(added, (found.user_id, found.arm_id), reward)
+                if not call.default:
+                    _add(recorded.earned, found.arm_id, reward)
+    transaction.set_rewards(written)
+    transaction.add_statistics((*cell, *sums) for cell, sums in added.items())
+    return recorded
+
+
+def _status(found: StoredDecision | None, reward: float) -> str:
+    if found is None:
+        return UNKNOWN
+    if found.reward is None:
+        return RECORDED
+    if found.reward == reward:
+        return ALREADY
+    return EXPIRED if found.rewarded is None else CONFLICT
+
+
+def _add(sums: Sums, key: Hashable, reward: float) -> None:
+    count, total = sums.get(key, (0, 0.0))
+    sums[key] = count + 1, total + reward
+
+
+def counted(decision: str, status: str) -> str:
+    """Return the status of a reward that counts, or raise why it does not."""
+    if status == UNKNOWN:
+        raise UnknownDecisionError(f"unknown decision {decision[:40]!r}")
+    if status == EXPIRED:
+        raise DecisionExpiredError(
+            f"the reward of decision {decision} came too late: it was given the default reward"
+        )
+    if status == CONFLICT:
+        raise RewardConflictError(
+            f"decision {decision} has another reward already; the first one counts"
+        )
+    return status
+
 
 Outcomes = Mapping[Any, Any]  # of each call, a value or an error
 

@@ -1,14 +1,100 @@
-"""Calls: checked requests that wait for their transaction, and then have an outcome."""
+"""Calls: checked requests that wait for their transaction, and then have an outcome.
+
+Threads that come together share one, by `GroupCommit`.
+"""
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from lobandits.service.decision import Decision
-from lobandits.service.requests import read_requests, read_rewards
+from lobandits.errors import LobInputError
+from lobandits.policies.rewards import LARGEST, is_reward
+from lobandits.service.decision import (
+    Decision,
+    check_allowed,
+    check_context,
+    check_decision,
+    check_id,
+    check_user,
+)
+from lobandits.service.errors import InvalidRequestError, UnknownDecisionError
+
+MOST_ITEMS = 2_000  # decisions and rewards of one transaction, unless a single call has more
 
 T = TypeVar("T")
+
+
+class Request(NamedTuple):
+    """A request for a decision."""
+
+    user: str
+    allowed: tuple[str, ...] | None
+    id: bytes | None
+    context: str | None
+
+
+class Reward(NamedTuple):
+    """A reward of a decision, None if no decision can have the id that was given."""
+
+    decision: bytes | None
+    reward: float
+
+
+def read_requests(requests: Iterable[Any]) -> list[Request]:
+    """Return requests: each a user's name, or a mapping with user, allowed, id and context."""
+    return [_request(request) for request in _listed("requests", requests)]
+
+
+def read_rewards(rewards: Iterable[Any]) -> list[Reward]:
+    """Return rewards: each a pair (decision, reward), or a mapping with both."""
+    return [_reward(reward) for reward in _listed("rewards", rewards)]
+
+
+def _request(request: Any) -> Request:
+    if isinstance(request, str):
+        return Request(check_user(request), None, None, None)
+    user, allowed, key, context = _fields(request, "request", "user", "allowed", "id", "context")
+    return Request(
+        user=check_user(user),
+        allowed=check_allowed(allowed),
+        id=None if key is None else check_id(key),
+        context=check_context(context),
+    )
+
+
+def _reward(reward: Any) -> Reward:
+    if isinstance(reward, tuple) and len(reward) == 2:
+        decision, value = reward
+    else:
+        decision, value = _fields(reward, "reward", "decision", "reward")
+    number = check_reward(value)
+    try:
+        return Reward(check_decision(decision), number)
+    except UnknownDecisionError:
+        return Reward(None, number)
+
+
+def _fields(item: Any, noun: str, *names: str) -> list[Any]:
+    if not isinstance(item, dict | Mapping) or not item.keys() <= set(names):
+        raise LobInputError(f"a {noun} must have the fields {', '.join(names)}, got {item!r:.80}")
+    return [item.get(name) for name in names]
+
+
+def _listed(noun: str, items: Any) -> list[Any]:
+    if isinstance(items, str | bytes | dict) or not isinstance(items, Iterable):
+        raise LobInputError(f"{noun} must be a list, got {type(items).__name__}")
+    return list(items)
+
+
+def check_reward(reward: Any) -> float:
+    """Return a reward as a float, if it is one that policies take."""
+    if isinstance(reward, bool) or not is_reward(reward):
+        got = reward if isinstance(reward, float) else type(reward).__name__
+        raise InvalidRequestError(
+            "reward", f"a reward must be a finite number of at most {LARGEST:g}, got {got}"
+        )
+    return float(reward)
 
 
 class Call(Generic[T]):
@@ -74,3 +160,44 @@ def take(waiting: deque[Call[Any]], most: int) -> list[Call[Any]]:
         group.append(waiting.popleft())
         items += group[-1].size
     return group
+
+
+class GroupCommit:
+    """Lets threads wait for calls, which are run in groups, one group at a time.
+
+    The first thread to come leads: it runs all calls that have come, while others queue. Then the
+    first of those leads. So a lone caller waits for nobody, and many callers share a commit.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._lock = Lock()
+        self._waiting: deque[Call[Any]] = deque()
+        self._busy = False
+
+    def submit(self, call: Call[T]) -> T:
+        """Return the outcome of a call, or raise it."""
+        with self._lock:
+            self._waiting.append(call)
+            leads = not self._busy
+            self._busy = True
+        if not leads:
+            call.wait()
+        if not call.done:
+            self._lead(call)
+        return call.result()
+
+    def _lead(self, mine: Call[Any]) -> None:
+        with self._lock:
+            group = take(self._waiting, MOST_ITEMS)
+        try:
+            self._run(group)
+        finally:
+            with self._lock:
+                successor = self._waiting[0] if self._waiting else None
+                self._busy = successor is not None
+            for call in group:
+                if call is not mine:
+                    call.wake()
+            if successor is not None:
+                successor.wake()

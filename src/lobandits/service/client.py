@@ -13,8 +13,7 @@ except ImportError as error:
     raise ImportError("the client needs httpx: pip install httpx") from error
 
 from lobandits.errors import LobInputError
-from lobandits.service.checks import check_user
-from lobandits.service.decision import Decision, new_id
+from lobandits.service.decision import Decision, check_user, new_id
 from lobandits.service.errors import ServiceError, StoreUnavailableError, error_of
 
 if TYPE_CHECKING:

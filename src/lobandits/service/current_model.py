@@ -1,16 +1,21 @@
-"""Which model decides: the newest of the store, followed as newer ones come."""
+"""Which model decides: the newest of the store, followed as newer ones come, and the way back."""
 
 import logging
 import time
 
 from lobandits.errors import LobInputError
 from lobandits.policies import Policy
-from lobandits.service.errors import UnreadableModelError
+from lobandits.service.errors import NoEarlierModelError, UnreadableModelError
 from lobandits.service.model import Model
-from lobandits.service.policy_json import encoded
-from lobandits.service.rollback import rollback
+from lobandits.service.served_policy import encoded
 from lobandits.service.store import Store
-from lobandits.service.store.models import StoredNames, newest_version, put_model
+from lobandits.service.store.models import (
+    StoredNames,
+    newest_version,
+    put_model,
+    versions,
+    withdraw,
+)
 
 POLL_SECONDS = 1.0
 
@@ -62,3 +67,22 @@ class CurrentModel:
             except UnreadableModelError as error:
                 self._unreadable = version  # say so once
                 logger.error("going on with model %s: %s", self.model.name, error)
+
+
+def rollback(store: Store) -> Model:
+    """Withdraw the newest model, and those before it that cannot be read; return what is left.
+
+    A version keeps its number, name and policy, so the log reads as before. Whoever goes back
+    twice is two models back; a model that was withdrawn is served again once it is put again.
+    """
+    newest, *older = versions(store) or [0]
+    for version in older:
+        try:
+            model = Model(store, version)
+        except UnreadableModelError:
+            continue
+        withdraw(store, [v for v in (newest, *older) if v > version])
+        return model
+    raise NoEarlierModelError(
+        f"{store.url} has no earlier model that can be read; put one: lob model put --orders FILE"
+    )

@@ -10,24 +10,19 @@ import numpy as np
 from lobandits._checks import not_negative, whole
 from lobandits.errors import LobError
 from lobandits.policies import Policy
-from lobandits.service.batch import Batch
-from lobandits.service.calls import Call, DecisionCall, RewardCall
-from lobandits.service.checks import check_context, check_user
-from lobandits.service.clock import microseconds
+from lobandits.service.batch import RECORDED, Batch, counted
+from lobandits.service.calls import Call, DecisionCall, GroupCommit, RewardCall, check_reward
 from lobandits.service.current_model import CurrentModel
-from lobandits.service.decision import Decision
+from lobandits.service.decision import Decision, check_context, check_user
 from lobandits.service.errors import StoreUnavailableError
-from lobandits.service.group_commit import GroupCommit
-from lobandits.service.policy_json import encoded
-from lobandits.service.recording import RECORDED, counted
 from lobandits.service.reports.activity import activity_report
 from lobandits.service.reports.log import PAGE, LogRow, log_rows
 from lobandits.service.reports.user import explanation, user_report
-from lobandits.service.requests import check_reward
+from lobandits.service.served_policy import encoded
 from lobandits.service.store import Store, open_store
-from lobandits.service.store.expiry import overdue
-from lobandits.service.store.history import KEPT_MINUTES, drop_old_minutes
+from lobandits.service.store.history import KEPT_MINUTES, drop_old_minutes, overdue
 from lobandits.service.store.models import newest_version
+from lobandits.service.store.tables import microseconds
 from lobandits.service.store.users import forget, user_statistics
 
 

@@ -8,14 +8,13 @@ from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
 from lobandits.errors import LobError, LobInputError
 from lobandits.orders.arms import arm_index
 from lobandits.orders.contexts import arms_in_context, contexts_of, name_in_context
-from lobandits.service.checks import MOST_CHARACTERS
-from lobandits.service.choosing import choose_arms, state_of
+from lobandits.service.decision import MOST_CHARACTERS
 from lobandits.service.errors import (
     UnknownArmError,
     UnknownContextError,
     UnreadableModelError,
 )
-from lobandits.service.policy_json import decoded
+from lobandits.service.served_policy import choose_arms, decoded, state_of
 from lobandits.service.store import Store
 from lobandits.service.store.models import arm_numbers, read_model
 from lobandits.service.store.transaction import StoredStatistics

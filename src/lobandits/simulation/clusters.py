@@ -8,7 +8,7 @@ from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits._words import counted
 from lobandits.errors import LobInputError
 from lobandits.learning import KendallKMeans, RewardTable
-from lobandits.learning.imputation import impute
+from lobandits.learning.table import impute
 from lobandits.orders import LatentOrders
 
 

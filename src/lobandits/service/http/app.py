@@ -11,15 +11,13 @@ from starlette.middleware import Middleware
 
 import lobandits
 from lobandits.service.decision_service import DecisionService
+from lobandits.service.http.bodies import DESCRIPTION, TAGS
 from lobandits.service.http.call_queue import CallQueue
+from lobandits.service.http.guard import BodyLimit, KeyCheck
+from lobandits.service.http.json_log import RequestLog
 from lobandits.service.http.metrics import Metrics
-from lobandits.service.http.middleware.body_limit import BodyLimit
-from lobandits.service.http.middleware.key_check import KeyCheck
-from lobandits.service.http.middleware.request_log import RequestLog
-from lobandits.service.http.openapi import DESCRIPTION, TAGS
-from lobandits.service.http.page import add_page
 from lobandits.service.http.refusals import HANDLERS
-from lobandits.service.http.routes import add_admin, add_decisions, add_health
+from lobandits.service.http.routes import add_admin, add_decisions, add_health, add_page
 from lobandits.service.http.settings import Settings
 
 logger = logging.getLogger(__name__)

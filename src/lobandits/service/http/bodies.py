@@ -1,5 +1,9 @@
-"""The bodies of requests and answers, as OpenAPI shows them; only their form is checked here."""
+"""The bodies of requests and answers, and how OpenAPI describes the routes.
 
+Only the form of bodies is checked here.
+"""
+
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -7,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from lobandits.orders import LatentOrders
 from lobandits.policies import Policy
 from lobandits.policies.rewards import LARGEST
-from lobandits.service.checks import MOST_ALLOWED, MOST_CHARACTERS
+from lobandits.service.decision import MOST_ALLOWED, MOST_CHARACTERS
 
 MAX_BATCH = 1_000
 EXAMPLE = "0190a6e2c3f17d0e8b1d5a3f0d6e9c42"
@@ -191,3 +195,39 @@ class ErrorAnswer(BaseModel):
     """The body of every answer that is not a success."""
 
     error: ErrorBody
+
+
+DESCRIPTION = """\
+Decisions for users from latent preference orders. Send `Authorization: Bearer KEY`: the key in
+`LOB_API_KEY` may decide and record rewards, the one in `LOB_ADMIN_KEY` may do everything. Every
+answer that is no success is `{"error": {"code", "message"}}`.
+"""
+TAGS = {
+    "decide": "For programs that decide: either key.",
+    "admin": "For people who look after the service: the admin key.",
+    "health": "For those who watch over processes.",
+}
+MEANINGS = {
+    401: "The key is missing or wrong.",
+    403: "The key may not do this.",
+    404: "There is no such decision or user.",
+    409: "The id or the decision is taken, or there is no model to go back to.",
+    413: "The body is too large.",
+    422: "A value is missing, unknown or wrong.",
+    500: "Something unexpected; the server's log has more.",
+    503: "The store does not answer now; try again after the seconds in Retry-After.",
+}
+
+
+def described(tag: str, *statuses: int, content: Iterable[str] = ()) -> dict[str, Any]:
+    """Return how OpenAPI shows a route; ``content`` is that of a success that is not JSON."""
+    answers: dict[int, dict[str, Any]] = {
+        status: {"model": ErrorAnswer, "description": MEANINGS[status]}
+        for status in (401, 403, 413, 500, *statuses)
+    }
+    if 503 in answers:
+        seconds = {"description": "Seconds to wait.", "schema": {"type": "integer"}}
+        answers[503]["headers"] = {"Retry-After": seconds}
+    if content:
+        answers[200] = {"content": {kind: {} for kind in content}}
+    return {"tags": [tag], "responses": answers}

@@ -1,9 +1,15 @@
-"""Logs as JSON lines on standard output."""
+"""Logs as JSON lines on standard output, and a line for every request."""
 
 import json
 import logging
 import sys
 import time
+from time import perf_counter
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lobandits.service.http.metrics import Metrics
+from lobandits.service.http.refusals import refusal
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -37,3 +43,53 @@ def start_logging(level: str = "info") -> None:
         logger.handlers = [handler]
         logger.setLevel(least.upper())
         logger.propagate = False
+
+
+logger = logging.getLogger(__name__)
+
+
+class RequestLog:
+    """The outermost layer: every request is logged and counted, every failure answered."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self.app = app
+        self.metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, and watch what comes back."""
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        status, began = 0, perf_counter()
+
+        async def seen(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, seen)
+        except Exception:
+            logger.exception("failed", extra={"fields": {"route": _route(scope)}})
+            if status:  # half an answer must not look like a whole one
+                raise
+            answer = refusal(500, "internal", "unexpected error; the server's log has more")
+            await answer(scope, receive, seen)
+        finally:
+            self._note(scope, status, perf_counter() - began)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        known = ("GET", "POST", "DELETE", "HEAD", "OPTIONS", "PUT", "PATCH")
+        method = scope["method"] if scope["method"] in known else "other"
+        route = _route(scope)
+        self.metrics.requests.labels(method, route, str(status)).inc()
+        self.metrics.seconds.labels(route).observe(seconds)
+        ms = round(1000 * seconds, 3)
+        fields = {"method": method, "route": route, "status": status, "ms": ms}
+        logger.info("request", extra={"fields": fields})
+
+
+def _route(scope: Scope) -> str:
+    """Return the template of the route, since paths hold the names of users."""
+    route = scope.get("route")
+    return route.path_format if route is not None else "(none)"

@@ -1,5 +1,7 @@
-"""The routes of the HTTP interface, by whom they are for."""
+"""The routes of the HTTP interface, by whom they are for, and the page at ``/``."""
 
+from collections.abc import Awaitable, Callable
+from importlib.resources import files
 from itertools import chain
 from typing import Annotated
 
@@ -8,6 +10,7 @@ from fastapi.responses import StreamingResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.convertors import PathConvertor, register_url_convertor
 
+from lobandits.service.batch import counted
 from lobandits.service.calls import DecisionCall, RewardCall
 from lobandits.service.decision_service import DecisionService
 from lobandits.service.http.bodies import (
@@ -30,13 +33,12 @@ from lobandits.service.http.bodies import (
     RewardResult,
     UserAnswer,
     UserName,
+    described,
 )
 from lobandits.service.http.call_queue import CallQueue
 from lobandits.service.http.metrics import Metrics
-from lobandits.service.http.openapi import described
-from lobandits.service.policy_json import as_policy
-from lobandits.service.recording import counted
 from lobandits.service.reports.log import KINDS, Columns, Format, export
+from lobandits.service.served_policy import as_policy
 from lobandits.service.store.history import KEPT_MINUTES
 
 
@@ -174,3 +176,32 @@ def add_health(app: FastAPI, service: DecisionService, metrics: Metrics) -> None
     def numbers() -> Response:
         """Count requests, decisions and rewards, for Prometheus."""
         return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+PAGE = {"/": "page.html"} | {f"/static/{f}": f for f in ("page.css", "page.js", "charts.js")}
+"""The files of the page by their paths. None holds data, so none needs a key."""
+
+MEDIA = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; require-trusted-types-for 'script'",
+    "Referrer-Policy": "no-referrer",
+}
+"""The browser loads our files, asks our server, and does nothing else."""
+
+
+def add_page(app: FastAPI) -> None:
+    """Add the files of the page at ``/``, which asks the routes above for its data."""
+    for path, name in PAGE.items():
+        app.get(path, include_in_schema=False, response_class=Response)(_sent(name))
+
+
+def _sent(name: str) -> Callable[[], Awaitable[Response]]:
+    body = files("lobandits.service.http").joinpath("static", name).read_bytes()
+    kind = MEDIA[name.rpartition(".")[2]]
+
+    async def answer() -> Response:
+        return Response(body, headers=HEADERS, media_type=kind)
+
+    return answer

@@ -18,7 +18,7 @@ from lobandits.service.http.metrics import FOLDER
 from lobandits.service.http.server import Server, announce, listen
 from lobandits.service.http.settings import Settings
 from lobandits.service.http.workers import Workers
-from lobandits.service.policy_json import encoded
+from lobandits.service.served_policy import encoded
 from lobandits.service.store import open_store
 from lobandits.service.store.models import has_model
 

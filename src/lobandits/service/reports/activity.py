@@ -7,11 +7,11 @@ import numpy as np
 
 from lobandits._checks import FloatArray, IntArray
 from lobandits.policies.policy import normalised
-from lobandits.service.choosing import state_of
-from lobandits.service.clock import MINUTE, as_date
 from lobandits.service.model import Model
+from lobandits.service.served_policy import state_of
 from lobandits.service.store import Store
 from lobandits.service.store.history import minute_sums, recent_statistics
+from lobandits.service.store.tables import MINUTE, as_date
 
 Row = dict[str, Any]
 

@@ -8,10 +8,10 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
-from lobandits.service.clock import as_date
 from lobandits.service.store import Store
 from lobandits.service.store.history import logged_decisions
 from lobandits.service.store.models import StoredNames
+from lobandits.service.store.tables import as_date
 
 Format = Literal["ndjson", "csv", "parquet"]
 Columns = Literal["log", "obp"]

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from lobandits.service.choosing import state_of
 from lobandits.service.model import Model, Places
+from lobandits.service.served_policy import state_of
 from lobandits.service.store.models import StoredNames
 
 Statistics = Mapping[int, tuple[int, float]]  # plays and total of each arm, by its number

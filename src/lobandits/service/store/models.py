@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, insert, select, text
 
-from lobandits.service.clock import microseconds
 from lobandits.service.store import tables
 from lobandits.service.store.store import Store
+from lobandits.service.store.tables import microseconds
 
 SERVED = "version NOT IN (SELECT version FROM withdrawn)"
 

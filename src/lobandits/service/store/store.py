@@ -3,24 +3,56 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 try:
-    from sqlalchemy import Connection, text
-    from sqlalchemy.exc import DBAPIError
+    from sqlalchemy import URL, Connection, Engine, text
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError, DBAPIError
     from sqlalchemy.exc import TimeoutError as NoConnectionError
 except ImportError as error:
     raise ImportError("a service needs more packages: pip install 'lobandits[service]'") from error
 
 from lobandits.errors import LobInputError
 from lobandits.service.errors import StoreUnavailableError
-from lobandits.service.store.databases import connect
-from lobandits.service.store.migrations import migrate
-from lobandits.service.store.transaction import WRITE
+from lobandits.service.store.postgresql import PostgresTransaction, postgresql_engine
+from lobandits.service.store.sqlite import SqliteTransaction, sqlite_engine
+from lobandits.service.store.tables import migrate
+from lobandits.service.store.transaction import WRITE, Transaction
 
 PAUSES = (0.0, 0.05, 0.2)  # seconds before each further try; SQLite itself waits while busy
+URLS = "write sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE"
 
 T = TypeVar("T")
+
+
+class Database(NamedTuple):
+    """How to connect, and how to write."""
+
+    engine: Callable[[URL], Engine]
+    transaction: type[Transaction]
+
+
+SQLITE = Database(sqlite_engine, SqliteTransaction)
+POSTGRESQL = Database(postgresql_engine, PostgresTransaction)
+DATABASES = {
+    "sqlite": SQLITE,
+    "postgresql": POSTGRESQL,
+    "postgres": POSTGRESQL,
+    "postgresql+psycopg": POSTGRESQL,
+}
+
+
+def connect(text: str) -> tuple[Engine, type[Transaction]]:
+    """Return the engine of a URL, and its transactions."""
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError):
+        raise LobInputError(f"the store must be a URL, got {text!r}; {URLS}") from None
+    if url.drivername not in DATABASES:
+        raise LobInputError(f"a store cannot be {url.drivername!r}; {URLS}")
+    database = DATABASES[url.drivername]
+    return database.engine(url), database.transaction
 
 
 class Store:

@@ -1,0 +1,97 @@
+"""Policies that are served: as JSON in the store and over HTTP, deciding on counts and sums."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from lobandits._checks import BoolArray, FloatArray, IntArray
+from lobandits.errors import LobError, LobInputError
+from lobandits.policies import Policy, State, policy_from_dict
+from lobandits.policies.choices import draw_arms
+from lobandits.policies.registry import stored_form
+from lobandits.service.decision import MOST_ALLOWED, MOST_CHARACTERS
+
+
+def encoded(policy: Policy) -> tuple[str, str]:
+    """Return a policy as JSON, and its hash; refuse what cannot be served or read back."""
+    if not isinstance(policy, Policy):
+        raise LobInputError(f"a service needs a policy, got {policy!r:.80}")
+    if policy.n_users is not None:
+        raise LobInputError(
+            f"{policy.name} has parts for {policy.n_users} users of its own; a service needs "
+            "a policy that all users share"
+        )
+    if not policy.counts_suffice:
+        raise LobInputError(
+            f"{policy!r} remembers more than counts and sums of rewards, which are all that a "
+            "service stores; serve another policy (for lobts and lobucb: project_every=1, "
+            "refresh_every=1)"
+        )
+    for arm in policy.arms:
+        if len(arm) > MOST_CHARACTERS or "\0" in arm:
+            raise LobInputError(
+                f"a service stores names of arms of up to {MOST_CHARACTERS} characters without "
+                f"NUL, got {arm!r:.80}"
+            )
+    text = _proven(policy)
+    return text, hashlib.sha256(text.encode()).hexdigest()
+
+
+def _proven(policy: Policy) -> str:
+    """Return a policy as JSON from which it comes back equal, and able to decide."""
+    try:
+        text = json.dumps(stored_form(policy), ensure_ascii=False, allow_nan=False, sort_keys=True)
+        back = decoded(text)
+    except LobError:
+        raise
+    except Exception as error:  # the policy may be anybody's
+        raise LobInputError(f"{policy!r} cannot be served: {error!r}") from error
+    if back != policy:
+        raise LobInputError(f"{policy!r} cannot be served: stored, it comes back as {back!r}")
+    return text
+
+
+def decoded(text: str) -> Policy:
+    """Return the policy that `encoded` wrote, after a first decision: that compiles its kernels."""
+    policy = policy_from_dict(json.loads(text))
+    choose_arms(policy, policy.new_state(1), policy.all_arms, np.random.default_rng(0))
+    return policy
+
+
+def as_policy(data: Mapping[str, Any]) -> Policy:
+    """Return the policy that `Policy.to_dict` described."""
+    n_arms = data.get("n_arms", 1)
+    if not isinstance(n_arms, int) or n_arms > MOST_ALLOWED:
+        raise LobInputError(f"n_arms must be a whole number of at most {MOST_ALLOWED}")
+    try:
+        return policy_from_dict(data)
+    except LobError:
+        raise
+    except Exception as error:  # the policy may be anybody's
+        raise LobInputError(f"this is no policy: {error}") from error
+
+
+def choose_arms(
+    policy: Policy, state: State, allowed: BoolArray, rng: np.random.Generator
+) -> tuple[IntArray, FloatArray]:
+    """Return an arm for each user, as ``policy.choose`` does, and its probability.
+
+    An arm is drawn by the very odds that its probability comes from: so that is exact, and never 0.
+    """
+    odds = policy.odds(state, allowed)
+    totals = odds.sum(axis=1)
+    if not (totals > 0).all():
+        raise LobInputError(f"{policy!r} must have an arm with odds above 0 for every user")
+    arms = draw_arms(odds, rng.random(state.n_users))
+    return arms, odds[np.arange(state.n_users), arms] / totals
+
+
+def state_of(policy: Policy, counts: IntArray, sums: FloatArray) -> State:
+    """Return the state of users with these rewards, (n_users, n_arms) each."""
+    state: State = policy.one_time_state(len(counts))
+    state.counts[...] = counts
+    state.sums[...] = sums
+    return state

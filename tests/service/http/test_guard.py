@@ -1,0 +1,113 @@
+"""Who may do what, on every route of the app and on those that are none."""
+
+import re
+
+import pytest
+from fastapi.routing import APIRoute
+from tests.service.http.running import KEYS, Running, some_app
+
+from lobandits.errors import LobInputError
+from lobandits.service.http import Settings
+from lobandits.service.http.guard import NEEDS, KeyCheck, Role
+from lobandits.service.http.routes import PAGE
+
+DECIDE, ADMIN = KEYS.values()
+OPEN = {"/healthz", "/readyz", *PAGE}
+HOT = {"/v1/decisions", "/v1/decisions/batch", "/v1/rewards", "/v1/rewards/batch"}
+
+
+def routes() -> list[tuple[str, str]]:
+    """Return the method and path of every route that the app has, and of some it has not."""
+    documented = some_app().openapi()["paths"]
+    known = [(method.upper(), path) for path, methods in documented.items() for method in methods]
+    known += [("GET", path) for path in PAGE]
+    unknown = [("GET", "/openapi.json"), ("GET", "/docs"), ("GET", "/v1/decisions"),
+               ("POST", "/v1/decisions/"), ("GET", "/v1/nothing"), ("TRACE", "/v1/log"),
+               ("GET", "/healthz/"), ("GET", "/HEALTHZ"), ("GET", "/static/none.js"),
+               ("GET", "/static/%2e%2e/v1/log"), ("GET", "//v1/log")]  # fmt: skip
+    return [(method, re.sub(r"{\w+}", "someone", path)) for method, path in known + unknown]
+
+
+ROUTES = routes()
+
+
+def test_the_routes_are_all_known() -> None:
+    app = some_app()
+    paths = {route.path_format for route in app.routes if isinstance(route, APIRoute)}
+    assert {re.sub(r"{\w+}", "someone", path) for path in paths} <= {path for _, path in ROUTES}
+    assert paths >= OPEN | HOT
+    assert {path for path, role in NEEDS.items() if role == Role.DECIDE} == HOT
+    assert {path for path, role in NEEDS.items() if role == Role.ANYBODY} == OPEN
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+@pytest.mark.parametrize(
+    "authorization",
+    [None, "", "Bearer", "Bearer wrong", "Basic admin-key", "admin-key",
+     "Bearer admin-ke", "Bearer admin-key2", "Bearer decide-key admin-key", "Bearer ädmin"],
+)  # fmt: skip
+def test_without_a_right_key(
+    guarded: Running, method: str, path: str, authorization: str | None
+) -> None:
+    headers = {} if authorization is None else {"authorization": authorization.encode("latin-1")}
+    answer = guarded.http.request(method, path, headers=headers)  # type: ignore[arg-type]
+    if path in OPEN:
+        assert answer.status_code == 200
+    else:
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"] == "Bearer"
+        assert answer.json()["error"]["code"] == "unauthorized"
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_with_the_key_to_decide(guarded: Running, method: str, path: str) -> None:
+    headers = {"authorization": f"Bearer {DECIDE}"}
+    answer = guarded.http.request(method, path, headers=headers)
+    if path in OPEN | HOT:
+        assert answer.status_code in (200, 405, 422)
+    else:
+        assert (answer.status_code, answer.json()["error"]["code"]) == (403, "forbidden")
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_with_the_admin_key(guarded: Running, method: str, path: str) -> None:
+    headers = {"authorization": f"bearer  {ADMIN}"}
+    answer = guarded.http.request(method, path, headers=headers)
+    assert answer.status_code in (200, 404, 405, 409, 422)
+
+
+def test_both_keys_decide(guarded: Running) -> None:
+    for key in (DECIDE, ADMIN):
+        decision = guarded.post("/v1/decisions", {"user": "u"}, key).json()
+        report = {"decision": decision["id"], "reward": 1.0}
+        assert guarded.post("/v1/rewards", report, key).json() == {"status": "recorded"}
+
+
+def test_a_large_body_without_a_key_is_not_read(guarded: Running) -> None:
+    assert guarded.http.post("/v1/decisions", content=b"x" * 5_000_000).status_code == 401
+
+
+def test_one_key_alone() -> None:
+    check = KeyCheck(some_app(), Settings(api_key="a"))
+    assert check.role("Bearer a") == Role.DECIDE
+    assert check.role("Bearer ") == Role.ANYBODY
+    assert KeyCheck(some_app(), Settings(admin_key="b")).role("Bearer b") == Role.ADMIN
+
+
+@pytest.mark.parametrize("key", [" a", "a\n", "ä", "\x7f"])
+def test_keys_that_no_header_can_hold(key: str) -> None:
+    with pytest.raises(LobInputError, match="LOB_API_KEY must be printable"):
+        Settings(api_key=key)
+
+
+def test_settings() -> None:
+    with pytest.raises(LobInputError, match="must differ"):
+        Settings(api_key="a", admin_key="a")
+    assert not Settings.from_environment({"LOB_API_KEY": ""}).has_keys
+    assert "secret" not in repr(Settings(api_key="secret", admin_key="secret2"))
+    for host in ("127.0.0.1", "localhost", "::1"):
+        Settings().check_host(host)
+    for host in ("0.0.0.0", "::", "192.168.0.1", "example.com", ""):
+        with pytest.raises(LobInputError, match="a key is needed"):
+            Settings().check_host(host)
+        Settings(api_key="a").check_host(host)
