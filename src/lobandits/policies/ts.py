@@ -21,7 +21,6 @@ from lobandits._checks import (
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_names
-from lobandits.policies.choices import all_allowed
 from lobandits.policies.explanation import Details
 from lobandits.policies.policy import Policy
 from lobandits.policies.state import State
@@ -153,16 +152,14 @@ def largest_draws(
     """Write each user's allowed arm of the largest posterior draw m + sqrt(v) z. Cost O(n k)."""
     n, k = counts.shape
     means, stds = np.empty(k), np.empty(k)
-    everything = len(allowed) == 1 and all_allowed(allowed[0])
     for u in range(n):
         some = allowed[u if len(allowed) > 1 else 0]
         posterior(counts[u], sums[u], prior, means, stds)
+        largest = -np.inf
         for a in range(k):
-            means[a] += stds[a] * noise[u, a]
-        if not everything:
-            for a in range(k):
-                means[a] = means[a] if some[a] else -np.inf
-        chosen[u] = means.argmax()
+            draw = means[a] + stds[a] * noise[u, a]
+            if draw > largest and some[a]:
+                chosen[u], largest = a, draw
 
 
 @kernel
