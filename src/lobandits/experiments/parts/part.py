@@ -17,7 +17,7 @@ from lobandits.experiments.parts.record import Record
 from lobandits.simulation import Synthetic, simulate
 
 if TYPE_CHECKING:
-    from lobandits.simulation.environment import Environment
+    from lobandits.simulation.problems import Environment
 
 
 Advance = Callable[[float], None]
