@@ -111,7 +111,7 @@ def postgresql_engine(url: URL) -> Engine:
         finally:
             connection.longest = LONGEST_SECONDS
 
-    engine.dialect.do_ping = quick_ping  # type: ignore[method-assign]
+    engine.dialect.do_ping = quick_ping  # type: ignore[assignment, method-assign]
     return engine
 
 

@@ -43,10 +43,10 @@ class Database(NamedTuple):
 
     engine: Callable[[URL], Engine]
     transaction: type[Transaction]
-    migrating: Callable[[Connection], AbstractContextManager[None]] = nullcontext
+    migrating: Callable[[Connection], AbstractContextManager[Any]]
 
 
-SQLITE = Database(sqlite_engine, SqliteTransaction)
+SQLITE = Database(sqlite_engine, SqliteTransaction, nullcontext)
 POSTGRESQL = Database(postgresql_engine, PostgresTransaction, migrating_postgresql)
 DATABASES = {
     "sqlite": SQLITE,
