@@ -11,7 +11,7 @@ from lobandits.cli.model_summary import print_learned
 from lobandits.cli.options import ShowBar
 from lobandits.cli.orders_table import OrdersPlot
 from lobandits.cli.outputs import checked_suffix, save_picture
-from lobandits.cli.service_options import existing, need_service
+from lobandits.cli.service_options import DEFAULT_PROBLEM, existing, need_service
 from lobandits.errors import LobInputError
 
 if TYPE_CHECKING:
@@ -50,6 +50,9 @@ def learn(
         str | None,
         typer.Option(help="Learn from the rewards of a service's store, by its URL; no logs then."),
     ] = None,
+    problem: Annotated[
+        str, typer.Option(help="With --store: whose rewards, if it has several problems.")
+    ] = DEFAULT_PROBLEM,
     skip_empty: Annotated[
         bool, typer.Option("--skip-empty", help="Skip and count rows without a reward.")
     ] = False,
@@ -113,7 +116,7 @@ def learn(
     filters: Any = {"min_user_rewards": min_user_rewards, "min_arm_rewards": min_arm_rewards}
     with spinner(progress, "adding up rewards"):
         if store is not None:
-            table = reward_table(_stored(store, logs, time, since), **filters)
+            table = reward_table(_stored(store, problem, logs, time, since), **filters)
         elif logs:
             table = reward_table(
                 logs, user, arm, reward, skip_empty=skip_empty, time=time, since=since, **filters
@@ -134,7 +137,7 @@ def learn(
 
 
 def _stored(
-    store: str, logs: list[str] | None, time: str | None, since: str | None
+    store: str, problem: str, logs: list[str] | None, time: str | None, since: str | None
 ) -> "RewardTable":
     """Return the rewards in a service's store, where decisions without one are normal."""
     if logs:
@@ -150,7 +153,7 @@ def _stored(
 
     start = None if since is None else parse_time(since)
     with closing(open_store(existing(store))) as opened:
-        return stored_rewards(opened, start)
+        return stored_rewards(opened, start, problem)
 
 
 def _n_states(text: str) -> int | None:

@@ -20,7 +20,7 @@ from lobandits.service.http.settings import Settings
 from lobandits.service.http.workers import Workers
 from lobandits.service.served_policy import encoded
 from lobandits.service.store import open_store
-from lobandits.service.store.models import has_model
+from lobandits.service.store.models import DEFAULT_PROBLEM, has_model
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +35,7 @@ class ServerPlan:
     settings: Settings = field(default_factory=Settings)
     log_level: str = "info"
     code: Code = field(default_factory=Code)  # what defines policies of one's own
+    problem: str = DEFAULT_PROBLEM
 
     def run(self, policy: Policy | None, host: str, port: int, workers: int) -> None:
         """Serve until a signal."""
@@ -56,7 +57,7 @@ class ServerPlan:
         """Put a policy that the store never had: a restart does not undo ``lob model put``."""
         content = "" if policy is None else encoded(policy)[1]
         with closing(open_store(self.store)) as store:
-            known = has_model(store, content)
+            known = has_model(store, content, self.problem)
         with self.service(None if known else policy) as service:
             if not service.model.endswith(content[:8]):
                 fields = {"model": service.model}
@@ -74,5 +75,10 @@ class ServerPlan:
 
     def service(self, policy: Policy | None = None) -> DecisionService:
         """Return the service, by default of the store's newest model."""
-        wait, default = self.reward_wait, self.default_reward
-        return DecisionService(policy, self.store, reward_wait=wait, default_reward=default)
+        return DecisionService(
+            policy,
+            self.store,
+            reward_wait=self.reward_wait,
+            default_reward=self.default_reward,
+            problem=self.problem,
+        )
