@@ -16,9 +16,9 @@ from timing import seconds, show
 from lobandits._checks import FloatArray
 from lobandits.learning import KendallKMeans
 from lobandits.learning.centroids import MeanCentroid
-from lobandits.learning.imputation import impute
 from lobandits.learning.kendall import pair_signs
 from lobandits.learning.kmeans import assign
+from lobandits.learning.table import impute
 
 N_ARMS, N_STATES = 19, 140
 PAPER_USERS = 26_826

@@ -11,9 +11,9 @@ from lobandits._checks import FloatArray, IntArray, positive, whole
 from lobandits._progress import progress_bar, spinner
 from lobandits.errors import LobInputError
 from lobandits.learning import RewardTable, learn_orders, reward_table
-from lobandits.learning.imputation import impute
 from lobandits.learning.learn import n_told
 from lobandits.learning.logs import Logs
+from lobandits.learning.table import impute
 from lobandits.orders import LatentOrders
 from lobandits.simulation import FixedProblems, simulate
 

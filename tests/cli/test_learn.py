@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import lobandits as lob
 from lobandits.cli.app import app
-from lobandits.cli.policy_file import read_policy
+from lobandits.cli.saved_orders import read_policy
 from lobandits.policies.lobbayes import LobBayes
 from lobandits.policies.mixts import MixTS
 from lobandits.policies.popular import Popular

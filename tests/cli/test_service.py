@@ -11,7 +11,7 @@ from tests.service.http.running import ARMS, write_orders
 from typer.testing import CliRunner
 
 import lobandits as lob
-from lobandits.cli import service_options
+from lobandits.cli import options
 from lobandits.cli.app import app
 from lobandits.service import open_store
 
@@ -172,6 +172,6 @@ def test_a_port_that_is_taken(tmp_path: Path, store: str) -> None:
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service_options, "NEEDED", ("json", "no_such_package"))
+    monkeypatch.setattr(options, "NEEDED", ("json", "no_such_package"))
     for words in (["serve"], ["export", "--out", "x"], ["model", "show"]):
         assert "pip install 'lobandits[service]'" in refused(*words)

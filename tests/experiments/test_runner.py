@@ -12,6 +12,7 @@ from lobandits.errors import LobInputError
 from lobandits.experiments import EXPERIMENTS, Reproduction, reproduce
 from lobandits.experiments.claims import UNTESTABLE
 from lobandits.experiments.experiment import Survey
+from lobandits.experiments.runner import progress_bars
 
 NAMES = ["figure-2a", "rarity"]
 
@@ -130,3 +131,23 @@ def test_wrong_arguments_are_named_before_any_work(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(LobInputError, match="cannot write"):
         run(tmp_path / "file" / "out", ["figure-1"])
+
+
+def test_bars_show_experiments_and_what_broke(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress_bars(True, 10.0) as bars:
+        with bars.experiment("figure-1", 5.0):
+            bars.advance(5.0)
+        bars.say("figure-2 broke: no room")
+    shown = capsys.readouterr().err
+    assert "all experiments" in shown
+    assert "figure-2 broke: no room" in shown
+
+
+def test_nothing_shows_unless_wanted(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress_bars(False, 10.0) as bars, bars.experiment("figure-1", 5.0):
+        bars.advance(5.0)
+        bars.say("figure-2 broke: no room")
+    assert capsys.readouterr() == ("", "")

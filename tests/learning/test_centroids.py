@@ -10,9 +10,9 @@ from tests.learning import naive
 from tests.learning.planted import planted
 
 from lobandits.learning.centroids import BordaCentroid, borda_scores
-from lobandits.learning.imputation import impute
 from lobandits.learning.kendall import pair_signs
 from lobandits.learning.kmeans import assign
+from lobandits.learning.table import impute
 
 
 def test_borda_scores_equal_their_twin() -> None:

@@ -1,3 +1,5 @@
+"""k-means with Kendall's tau, and its seeds, against plain loops."""
+
 from typing import Any
 
 import numpy as np
@@ -8,11 +10,11 @@ from tests.learning import naive
 from tests.learning.planted import as_set, planted
 
 from lobandits.errors import LobInputError
-from lobandits.learning import KendallKMeans
+from lobandits.learning import KendallKMeans, kmeans
 from lobandits.learning.centroids import MeanCentroid
-from lobandits.learning.imputation import impute
 from lobandits.learning.kendall import pair_signs, rank
-from lobandits.learning.kmeans import iterate
+from lobandits.learning.kmeans import iterate, plus_plus
+from lobandits.learning.table import impute
 
 Floats = naive.Floats
 
@@ -165,3 +167,26 @@ def test_shows_a_progress_bar(
         np.random.default_rng(0).random((20, 4))
     )
     assert "100% of 20 iterations" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_seeds_equal_their_twin(missing: float) -> None:
+    means, _, _ = planted(30, 9, 4, noise=2.0, missing=missing, seed=9)  # sums hardly tie
+    users, filled = pair_signs(means), impute(means)[0]
+    for seed in range(5):
+        found = plus_plus(users, filled, 5, np.random.default_rng(seed))
+        assert found.tolist() == naive.plus_plus(means, 5, np.random.default_rng(seed))
+
+
+def test_seeds_have_different_orders_until_none_is_left() -> None:
+    means = np.array([[3.0, 2, 1], [1, 2, 3], [2, 3, 1]])[np.arange(30) % 3]
+    users = pair_signs(means)
+    for seed in range(20):
+        seeds = plus_plus(users, means, 8, np.random.default_rng(seed))
+        assert len(seeds) == len(as_set(rank(means[seeds]))) == 3
+
+
+def test_seeds_of_many_users_are_chosen_among_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kmeans, "MOST_USERS", 100)
+    means, orders, _ = planted(500, 6, 4, noise=0.2, missing=0.0, seed=6)
+    assert as_set(KendallKMeans(4).fit(means).rankings_) == as_set(orders)

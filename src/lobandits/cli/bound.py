@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lobandits.cli.means import parse_means, read_table
-from lobandits.cli.outputs import checked_suffix, save_picture
+from lobandits.cli.options import checked_suffix, save_picture
 from lobandits.errors import LobInputError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from lobandits._checks import FloatArray
     from lobandits.orders import LatentOrders
     from lobandits.theory import LowerBound
 
@@ -64,7 +64,7 @@ def bound(
 
     from lobandits.orders import LatentOrders
     from lobandits.theory import regret_lower_bound
-    from lobandits.theory.lower_bound_plot import plot_bounds
+    from lobandits.theory.lower_bound import plot_bounds
 
     checked_suffix("--plot", plot)
     states = LatentOrders.load(orders)
@@ -157,3 +157,51 @@ def _guarantees(mu: list[float], orders: "LatentOrders", sigma: float, horizon: 
         f"at most {lobucb.regret:.4g} (with the paper's printed constant {printed.regret:.4g}), of "
         f"UCB on the top arms at most {toparms.regret:.4g}."
     )
+
+
+def parse_means(text: str, arms: tuple[str, ...]) -> list[float]:
+    """Return the means of the arms, in order or by name, that stand in ``--means``."""
+    from lobandits.orders.arms import arm_index
+
+    parts = [part.strip() for part in text.split(",")]
+    if "=" not in text:
+        return [_number(part) for part in parts]
+    named: dict[int, float] = {}
+    for part in parts:
+        name, sign, value = part.rpartition("=")
+        if not sign:
+            raise LobInputError(f"--means names some arms but not {part!r}; write name=value")
+        arm = arm_index(arms, name.strip())
+        if arm in named:
+            raise LobInputError(f"--means gives arm {arms[arm]!r} twice")
+        named[arm] = _number(value)
+    left = [name for arm, name in enumerate(arms) if arm not in named]
+    if left:
+        raise LobInputError(f"--means leaves out: {', '.join(left)}")
+    return [named[arm] for arm in range(len(arms))]
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise LobInputError(f"--means holds {text!r}, which is no number") from None
+
+
+def read_table(path: Path) -> "FloatArray":
+    """Return the numbers in a JSON or CSV file."""
+    import numpy as np
+
+    from lobandits._checks import finite_array
+    from lobandits._files import read_json
+
+    if path.suffix.lower() == ".json":
+        return finite_array(str(path), read_json(path), ndim=2)
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        rows = [[float(cell) for cell in line.split(",")] for line in lines if line.strip()]
+        return finite_array(str(path), np.array(rows), ndim=2)
+    except OSError as error:
+        raise LobInputError(f"cannot read {path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise LobInputError(f"{path} is no table of numbers: {error}") from None

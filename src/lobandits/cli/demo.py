@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from lobandits.cli.options import Seed
-from lobandits.cli.outputs import checked_suffix, save_picture
+from lobandits.cli.options import Seed, checked_suffix, save_picture
 from lobandits.cli.policies import playable
 
 INTRODUCTION = """\

@@ -7,12 +7,12 @@ from typing import IO, Annotated
 
 import typer
 
-from lobandits.cli.outputs import checked_suffix
-from lobandits.cli.service_options import (
+from lobandits.cli.options import (
     DEFAULT_PROBLEM,
     LOCAL,
     Problem,
     Store,
+    checked_suffix,
     existing,
     need_service,
 )

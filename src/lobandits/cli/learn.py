@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lobandits._progress import spinner
-from lobandits.cli.model_summary import print_learned
-from lobandits.cli.options import ShowBar
-from lobandits.cli.orders_table import OrdersPlot
-from lobandits.cli.outputs import checked_suffix, save_picture
-from lobandits.cli.service_options import DEFAULT_PROBLEM, existing, need_service
+from lobandits.cli.model_summary import OrdersPlot, print_learned
+from lobandits.cli.options import (
+    DEFAULT_PROBLEM,
+    ShowBar,
+    checked_suffix,
+    existing,
+    need_service,
+    save_picture,
+)
 from lobandits.errors import LobInputError
 
 if TYPE_CHECKING:
@@ -147,7 +151,7 @@ def _stored(
             f"--time is {time!r}, but a store has the times of its decisions; leave it out"
         )
     need_service()
-    from lobandits.learning.recent import parse_time
+    from lobandits.learning.aggregate import parse_time
     from lobandits.service import open_store
     from lobandits.service.reports.rewards import stored_rewards
 

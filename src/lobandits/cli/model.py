@@ -7,19 +7,19 @@ from typing import Annotated
 import typer
 
 from lobandits.cli.friendly import friendly
-from lobandits.cli.outputs import checked_suffix
-from lobandits.cli.policies import Import, import_policies
-from lobandits.cli.policy_file import read_policy
-from lobandits.cli.service_options import (
+from lobandits.cli.options import (
     DEFAULT_PROBLEM,
     LOCAL,
     PolicyName,
     Problem,
     Sigma,
     Store,
+    checked_suffix,
     existing,
     need_service,
 )
+from lobandits.cli.policies import Import, import_policies
+from lobandits.cli.saved_orders import read_policy
 
 model = typer.Typer(
     no_args_is_help=True, help="Change or show the model that a store's servers decide with."

@@ -1,9 +1,72 @@
-"""Options that several commands have."""
+"""Options that several commands share, and the files that these name."""
 
-from typing import Annotated
+import os
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from lobandits.errors import LobError, LobInputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Seed = Annotated[int, typer.Option(help="Names all random numbers.")]
 Workers = Annotated[int | None, typer.Option(help="Threads; by default one for each processor.")]
 ShowBar = Annotated[bool, typer.Option(help="Show a progress bar, if there is a terminal.")]
+PICTURES = (".png", ".pdf", ".svg")
+NEEDED = ("fastapi", "uvicorn", "httpx", "sqlalchemy", "psycopg", "prometheus_client")
+
+Store = Annotated[
+    str, typer.Option(help="sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE.")
+]
+PolicyName = Annotated[str, typer.Option(help="The policy, options in brackets: ts(prior_std=10).")]
+Sigma = Annotated[
+    float | None,
+    typer.Option(help="Standard deviation of the rewards; by default the file's, or 1.0."),
+]
+Problem = Annotated[str, typer.Option(help="One of several problems in one store.")]
+DEFAULT_PROBLEM = "default"
+LOCAL = "sqlite:///lob.db"
+
+
+def checked_suffix(option: str, path: Path | None, known: tuple[str, ...] = PICTURES) -> None:
+    """Refuse, before any work is done, a file that could not be written after it."""
+    if path is None:
+        return
+    if path.suffix.lower() not in known:
+        raise LobInputError(f"{option} must end in {' or '.join(known)}, got {str(path)!r}")
+    if not path.parent.is_dir():
+        raise LobInputError(f"{option}: the folder {str(path.parent)!r} does not exist")
+    if path.is_dir():
+        raise LobInputError(f"{option}: {str(path)!r} is a folder")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise LobInputError(f"{option}: no permission to write {str(path)!r}")
+
+
+def save_picture(figure: "Figure", path: Path) -> Path:
+    """Write ``figure`` to ``path``; the suffix says how."""
+    try:
+        figure.savefig(path, dpi=150)
+    except OSError as error:
+        raise LobInputError(f"cannot write {path}: {error.strerror or error}") from error
+    return path
+
+
+def need_service() -> None:
+    """Refuse without the extra that the service needs."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise LobError(
+            f"this command needs the extra 'service' ({missing[0]} is not installed): "
+            "pip install 'lobandits[service]'"
+        )
+
+
+def existing(store: str) -> str:
+    """Return a store's URL, or refuse a file that is not there: opening it would create it."""
+    path = store.removeprefix("sqlite:///").partition("?")[0]
+    if store.startswith("sqlite:///") and not Path(path).exists():
+        raise LobInputError(f"there is no store at {path}; lob serve creates one")
+    return store

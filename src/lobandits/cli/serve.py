@@ -1,13 +1,15 @@
 """``lob serve``: decisions over HTTP."""
 
+import os
+import signal
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ParamSpec
 
 import typer
 
-from lobandits.cli.policies import Import, import_policies
-from lobandits.cli.policy_file import read_policy
-from lobandits.cli.service_options import (
+from lobandits.cli.options import (
     DEFAULT_PROBLEM,
     LOCAL,
     PolicyName,
@@ -15,6 +17,10 @@ from lobandits.cli.service_options import (
     Store,
     need_service,
 )
+from lobandits.cli.policies import Import, import_policies
+from lobandits.cli.saved_orders import read_policy
+
+P = ParamSpec("P")
 
 EXAMPLES = """\
 Try it, then ask for a decision:
@@ -31,6 +37,21 @@ For other machines, with keys, four processes and PostgreSQL:
 """
 
 
+def ends_at_once(command: Callable[P, None]) -> Callable[P, None]:
+    """Let a signal to end, before the server takes over, be no failure: nothing has begun."""
+
+    @wraps(command)
+    def run(*args: P.args, **options: P.kwargs) -> None:
+        before = signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+        try:
+            command(*args, **options)
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+    return run
+
+
+@ends_at_once
 def serve(
     orders: Annotated[
         Path | None,

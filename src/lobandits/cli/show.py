@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from lobandits.cli.model_summary import print_saved
-from lobandits.cli.orders_table import OrdersPlot, print_orders
-from lobandits.cli.outputs import checked_suffix, save_picture
+from lobandits.cli.model_summary import OrdersPlot, print_orders, print_saved
+from lobandits.cli.options import checked_suffix, save_picture
 from lobandits.cli.saved_orders import load_saved
 
 

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lobandits.cli.options import ShowBar, Workers
-from lobandits.cli.outputs import checked_suffix, save_picture
+from lobandits.cli.options import ShowBar, Workers, checked_suffix, save_picture
 from lobandits.cli.policies import Import, import_policies, playable, policy_names
 from lobandits.errors import LobInputError
 

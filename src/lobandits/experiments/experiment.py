@@ -1,14 +1,14 @@
-"""An experiment as data: what is run, how it is drawn, what the paper claims of it."""
+"""An experiment as data: what is run, how it is drawn, what is claimed of it; and its outcome."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import groupby, product
+from pathlib import Path
 from typing import Any, Literal
 
-from lobandits.experiments.claims import Claim
+from lobandits.experiments.claims import Claim, Finding
 from lobandits.experiments.drawing import Canvas
-from lobandits.experiments.parts import Measure, Measurement, Part, Simulation
-from lobandits.experiments.records import Key, Records
+from lobandits.experiments.parts import Key, Measure, Measurement, Part, Records, Simulation
 
 Size = Literal["tiny", "default", "full"]
 """tiny is for tests: the ends of every sweep, few users, short horizons."""
@@ -105,3 +105,49 @@ class Experiment:
     def parts(self, size: Size, seed: int) -> dict[Key, Part]:
         """Return all parts, by key."""
         return {key: part for work in self.work for key, part in work.parts(size, seed).items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What became of one experiment: its records, their keys, its findings, or why it broke."""
+
+    experiment: Experiment
+    records: Records
+    keys: Mapping[Key, str]
+    """Of the parts' files."""
+    findings: Sequence[Finding]
+    pictures: Mapping[str, str]
+    shown: bool
+    broken: str
+    seconds: float
+
+    @property
+    def by_claim(self) -> list[list[Finding]]:
+        """The findings of each claim, one for each of its variants."""
+        groups = groupby(self.findings, key=lambda finding: finding.claim.id)
+        return [list(group) for _, group in groups]
+
+
+@dataclass(frozen=True, eq=False)
+class Reproduction:
+    """All that a run found."""
+
+    size: str
+    seed: int
+    folder: Path
+    facts: Mapping[str, Any]
+    """Of the ratings."""
+    outcomes: Sequence[Outcome]
+    seconds: float
+    fresh: int
+    """Parts that were run now, not read from the folder."""
+
+    @property
+    def broken(self) -> list[Outcome]:
+        """The experiments that could not be finished."""
+        return [outcome for outcome in self.outcomes if outcome.broken]
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The findings of all claims, in the order of the paper."""
+        return [finding for outcome in self.outcomes for finding in outcome.findings]

@@ -1,31 +1,34 @@
 """reproduce: run the parts of experiments that are missing, judge claims, write a report."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from lobandits._checks import one_of, whole
 from lobandits.errors import LobInputError
 from lobandits.experiments.catalogue import chosen, drawn
 from lobandits.experiments.claims import judge
 from lobandits.experiments.drawing import render
-from lobandits.experiments.experiment import Experiment, Size
-from lobandits.experiments.outcome import Outcome, Reproduction
+from lobandits.experiments.experiment import Experiment, Outcome, Reproduction, Size
 from lobandits.experiments.parts import (
+    Key,
     Part,
     RatingData,
     Record,
+    Records,
     Resources,
     load_part,
     part_key,
     save_part,
 )
-from lobandits.experiments.progress import ProgressBars, progress_bars
-from lobandits.experiments.records import Key, Records
 from lobandits.experiments.report import write_report
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 def reproduce(
@@ -93,6 +96,49 @@ def _make_folder(out: Path) -> None:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise LobInputError(f"cannot write to the folder {out}: {error.strerror}") from None
+
+
+class ProgressBars:
+    """Bars with the time left, which show only if standard error is a terminal."""
+
+    def __init__(self, bars: "Progress", total: float) -> None:
+        self._bars = bars
+        bars.add_task("all experiments", total=total)
+
+    @contextmanager
+    def experiment(self, name: str, cost: float) -> Iterator[None]:
+        """Show a bar for an experiment while it is at work."""
+        task = self._bars.add_task(name, total=cost)
+        yield
+        self._bars.remove_task(task)
+
+    def advance(self, cost: float) -> None:
+        """Move all bars on."""
+        for task in self._bars.task_ids:
+            self._bars.advance(task, cost)
+
+    def say(self, text: str) -> None:
+        """Print a line above the bars, where they show."""
+        if not self._bars.disable:
+            self._bars.console.print(text, markup=False, highlight=False)
+
+
+@contextmanager
+def progress_bars(wanted: bool, total: float) -> Iterator[ProgressBars]:
+    """Show bars of so much work in all, until the work is done."""
+    from rich.console import Console
+    from rich.progress import Progress, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    with Progress(
+        TimeElapsedColumn(),
+        *Progress.get_default_columns(),
+        console=console,
+        transient=True,
+        speed_estimate_period=120,
+        disable=not wanted or not console.is_terminal,
+    ) as bars:
+        yield ProgressBars(bars, total)
 
 
 @dataclass

@@ -1,7 +1,9 @@
-"""KendallKMeans: latent states whose orders lie near their users' orders."""
+"""KendallKMeans: latent states whose orders lie near their users' orders, from k-means++ seeds."""
 
 import hashlib
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,16 +17,18 @@ from lobandits._checks import BoolArray, FloatArray, IntArray, one_of, whole
 from lobandits._progress import progress_bar
 from lobandits.errors import LobInputError
 from lobandits.learning.centroids import CENTROIDS, Centroid, make_centroid
-from lobandits.learning.imputation import impute
 from lobandits.learning.kendall import (
     PairSigns,
+    agreements,
     distances,
     nearest,
     order_signs,
     pair_signs,
     rank,
 )
-from lobandits.learning.seeding import plus_plus
+from lobandits.learning.table import impute
+
+MOST_USERS = 50_000  # seeds are chosen among at most so many users, drawn at random
 
 
 class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -252,3 +256,41 @@ def _reseed(centers: FloatArray, values: FloatArray, excess: FloatArray) -> None
 
 def _digest(labels: IntArray) -> bytes:
     return hashlib.blake2b(labels.tobytes(), digest_size=16).digest()
+
+
+def plus_plus(
+    users: PairSigns, values: FloatArray, n_states: int, rng: np.random.Generator
+) -> IntArray:
+    """Return users (n_states,) whose ``values`` are the first centres.
+
+    Greedy k-means++ (Arthur and Vassilvitskii 2007): each next one is drawn with probability
+    proportional to its excess over the nearest order so far; of a few draws the one that lowers
+    the total most is kept. Fewer come back once all excesses are 0.
+    """
+    known = np.arange(len(users))
+    if len(users) > MOST_USERS:
+        known = np.sort(rng.choice(len(users), MOST_USERS, replace=False))
+    sample, orders = users.take(known), rank(values[known])
+    sample = replace(sample, signs=sample.signs.astype(np.float32))  # once, not at each product
+    trials = 2 + int(math.log(n_states))
+    seeds = [int(rng.integers(len(known)))]
+    closest = _excess(sample, orders[seeds])[:, 0]
+    while len(seeds) < n_states and closest.any():
+        drawn = _draw(closest, rng.random(trials))
+        lowered = np.minimum(_excess(sample, orders[drawn]), closest[:, None])
+        best = int(lowered.sum(axis=0).argmin())
+        seeds.append(int(drawn[best]))
+        closest = lowered[:, best]
+    return known[seeds]
+
+
+def _excess(users: PairSigns, orders: IntArray) -> FloatArray:
+    products = np.concatenate([block for _, block in agreements(users, order_signs(orders))])
+    return np.ascontiguousarray(users.excess(products.T).T)
+
+
+def _draw(weights: FloatArray, noise: FloatArray) -> IntArray:
+    """Return the places at which the shares of the total reach ``noise``, from [0, 1)."""
+    sums = np.cumsum(weights)
+    places = np.searchsorted(sums, noise * sums[-1], side="right")
+    return np.asarray(np.minimum(places, np.flatnonzero(weights)[-1]))

@@ -8,13 +8,16 @@ import numpy as np
 
 from lobandits._words import counted
 from lobandits.errors import LobInputError
-from lobandits.learning.aggregate import Names, aggregate, check_cells
-from lobandits.learning.frames import open_frame
-from lobandits.learning.log_files import as_text, as_written, open_files
-from lobandits.learning.pivot import pivot
-from lobandits.learning.recent import Since, recent
-from lobandits.learning.source import Source, check_columns
-from lobandits.learning.table import RewardTable
+from lobandits.learning.aggregate import Names, Since, aggregate, check_cells, recent
+from lobandits.learning.source import (
+    Source,
+    as_text,
+    as_written,
+    check_columns,
+    open_files,
+    open_frame,
+)
+from lobandits.learning.table import RewardTable, pivot
 
 if TYPE_CHECKING:
     import ibis

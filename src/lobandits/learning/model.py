@@ -24,10 +24,9 @@ from lobandits._versioned import read_versioned, write_versioned
 from lobandits.errors import LobInputError
 from lobandits.learning.centroids import averages
 from lobandits.learning.curve import EvidenceCurve
-from lobandits.learning.imputation import impute
 from lobandits.learning.kendall import distances, nearest, pair_signs, relation_signs
 from lobandits.learning.logs import Logs, read_logs
-from lobandits.learning.table import RewardTable
+from lobandits.learning.table import RewardTable, impute
 from lobandits.orders import LatentOrders
 from lobandits.orders.arms import Arm, arm_index
 from lobandits.orders.storage import MODEL_FORMAT

@@ -17,7 +17,6 @@ from lobandits._words import counted
 from lobandits.errors import LobInputError, LobWarning
 from lobandits.orders.arms import Arm, arm_index, arm_indices, arm_names
 from lobandits.orders.chains import chain_closure, keep_links
-from lobandits.orders.closed import ClosedOrders
 from lobandits.orders.closure import paths
 from lobandits.orders.contexts import (
     arms_in_context,
@@ -31,11 +30,11 @@ from lobandits.orders.parse import (
     close,
     parse_matrix,
     parse_means,
+    parse_position,
     parse_ranking,
     parse_relations,
 )
-from lobandits.orders.partial import PartialOrder
-from lobandits.orders.positions import parse_position
+from lobandits.orders.partial import ClosedOrders, PartialOrder
 from lobandits.orders.storage import FORMAT, MODEL_FORMAT, VERSION, decode
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import numpy as np
 
 from lobandits.experiments.drawing import INK, Canvas, remark
 from lobandits.experiments.experiment import Experiment
-from lobandits.experiments.records import Records
+from lobandits.experiments.parts import Records
 from lobandits.orders import LatentOrders
 
 if TYPE_CHECKING:

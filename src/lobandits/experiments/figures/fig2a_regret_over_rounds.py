@@ -9,8 +9,8 @@ from lobandits.experiments.figures.synthetic_task import (
     draw_regret_by_states,
     sweep,
 )
+from lobandits.experiments.parts import Records
 from lobandits.experiments.policy_names import UNSTRUCTURED
-from lobandits.experiments.records import Records
 
 WORK = (sweep(n_states=(15,)),)
 

@@ -11,8 +11,8 @@ from lobandits.experiments.figures.synthetic_task import (
     draw_final_regret_along,
     sweep,
 )
+from lobandits.experiments.parts import Records
 from lobandits.experiments.policy_names import UNSTRUCTURED
-from lobandits.experiments.records import Records
 
 SHARES = {
     "default": (0.0, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 1.0),

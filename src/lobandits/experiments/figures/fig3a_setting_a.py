@@ -4,8 +4,8 @@ from lobandits.experiments.claims import Claim, Estimate, below, estimate, for_e
 from lobandits.experiments.drawing import Canvas, draw_regret
 from lobandits.experiments.experiment import Experiment
 from lobandits.experiments.figures.movielens_task import EXPLOITS, PACES, SETTING_A, SHOWN, sweep
+from lobandits.experiments.parts import Records
 from lobandits.experiments.policy_names import LATENT_BANDITS, MTS_VARIANTS, UNSTRUCTURED
-from lobandits.experiments.records import Records
 
 PLAYERS = {"all users": 0.0, "users held out": 0.5}
 """As in the paper, and users who had no part in learning the states: small editions have only few

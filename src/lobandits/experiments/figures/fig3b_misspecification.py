@@ -22,9 +22,8 @@ from lobandits.experiments.figures.movielens_task import (
     SHOWN,
     sweep,
 )
-from lobandits.experiments.parts import RatingData
+from lobandits.experiments.parts import RatingData, Records
 from lobandits.experiments.policy_names import MTS_BEST_FIRST, MTS_VARIANTS, UNSTRUCTURED
-from lobandits.experiments.records import Records
 
 STATES = 60
 PAPER_COUNTS = {0.0: 0.0, 0.2: 6.8, 0.4: 7.17, 0.6: 7.35, 0.8: 7.39, 1.0: 7.39}

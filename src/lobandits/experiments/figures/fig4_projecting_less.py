@@ -6,6 +6,7 @@ from lobandits.experiments.claims import Claim, Estimate, estimate, exactly, for
 from lobandits.experiments.drawing import Canvas, draw_final_regret
 from lobandits.experiments.experiment import Experiment
 from lobandits.experiments.figures.synthetic_task import AT_SIGMA, SIGMAS, sweep
+from lobandits.experiments.parts import Records
 from lobandits.experiments.policy_names import (
     LATENT_BANDITS,
     PAPER_POLICIES,
@@ -14,7 +15,6 @@ from lobandits.experiments.policy_names import (
     policy_title,
     projecting_every,
 )
-from lobandits.experiments.records import Records
 
 EVERY = (1, 2, 5, 10, 20, 50)
 """T_proj."""

@@ -12,8 +12,8 @@ from lobandits.experiments.figures.movielens_task import (
     draw_regret_by_states,
     sweep,
 )
+from lobandits.experiments.parts import Records
 from lobandits.experiments.policy_names import LATENT_BANDITS
-from lobandits.experiments.records import Records
 
 WORK = (sweep(n_states=(160,), alpha=(SETTING_B,)),)
 

@@ -10,7 +10,7 @@ from lobandits.experiments.figures.synthetic_task import (
     draw_regret_by_states,
     sweep,
 )
-from lobandits.experiments.records import Records
+from lobandits.experiments.parts import Records
 
 WORK = (sweep(n_states=(4, 12, 20)),)
 

@@ -10,8 +10,8 @@ from lobandits.experiments.figures.movielens_task import (
     draw_regret_by_states,
     sweep,
 )
+from lobandits.experiments.parts import Records
 from lobandits.experiments.policy_names import LATENT_BANDITS, UNSTRUCTURED
-from lobandits.experiments.records import Records
 
 WORK = (sweep(n_states=(10, 20, 80), alpha=(SETTING_A,)),)
 

@@ -10,7 +10,7 @@ from lobandits.experiments.figures.movielens_task import (
     draw_regret_by_states,
     sweep,
 )
-from lobandits.experiments.records import Records
+from lobandits.experiments.parts import Records
 
 WORK = (sweep(n_states=(5, 20, 140), alpha=(SETTING_B,)),)
 

@@ -13,8 +13,7 @@ from lobandits.experiments.claims import (
 )
 from lobandits.experiments.experiment import Experiment, Survey
 from lobandits.experiments.figures.movielens_task import PAPER_EDITION
-from lobandits.experiments.parts import RatingData
-from lobandits.experiments.records import Records
+from lobandits.experiments.parts import RatingData, Records
 
 PAPER_SIZES = {"users": 26_826, "ratings": 11_905_303, "genres": 19}
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from lobandits.experiments.drawing import Canvas, draw_regret
 from lobandits.experiments.experiment import Sweep
+from lobandits.experiments.parts import Records
 from lobandits.experiments.policy_names import (
     LATENT_BANDITS,
     LOBTS_TENTH,
@@ -12,7 +13,6 @@ from lobandits.experiments.policy_names import (
     MTS_BEST_FIRST,
     UNSTRUCTURED,
 )
-from lobandits.experiments.records import Records
 
 SETTING_A, SETTING_B = 0.0, 1.0
 """Alpha where the orders hold, and where users have their own means."""

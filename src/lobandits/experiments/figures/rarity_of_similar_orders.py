@@ -13,7 +13,7 @@ from lobandits.experiments.claims import (
 )
 from lobandits.experiments.drawing import INK, Canvas, remark
 from lobandits.experiments.experiment import Experiment, Survey
-from lobandits.experiments.records import Records
+from lobandits.experiments.parts import Records
 from lobandits.theory import similar_order_probability
 
 ARMS = (3, 4, 5, 6)

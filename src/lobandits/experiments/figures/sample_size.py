@@ -6,7 +6,7 @@ from lobandits._checks import FloatArray
 from lobandits.experiments.claims import Claim, Estimate, for_each, share
 from lobandits.experiments.drawing import INK, Canvas, remark
 from lobandits.experiments.experiment import Experiment, Survey
-from lobandits.experiments.records import Records
+from lobandits.experiments.parts import Records
 from lobandits.theory import samples_for_exact_orders
 
 SIGMA, GAP, ARMS, USERS, DELTA = 1.0, 0.5, 19, 1000, 0.05

@@ -5,13 +5,13 @@ from typing import Any
 
 from lobandits.experiments.drawing import Canvas, draw_final_regret, draw_regret
 from lobandits.experiments.experiment import Sweep
+from lobandits.experiments.parts import Records
 from lobandits.experiments.policy_names import (
     LOBUCB_NARROW,
     MTS_BEST_FIRST,
     MTS_VARIANTS,
     PAPER_POLICIES,
 )
-from lobandits.experiments.records import Records
 
 SIGMAS = (1.0, 5.0)
 """The text has 1, the appendix 5."""

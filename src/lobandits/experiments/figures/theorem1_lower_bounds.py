@@ -6,7 +6,7 @@ from lobandits._checks import FloatArray
 from lobandits.experiments.claims import NO_VARIANTS, Claim, Estimate, estimate, for_each, trend
 from lobandits.experiments.drawing import Canvas, draw_band, remark
 from lobandits.experiments.experiment import Experiment, Survey
-from lobandits.experiments.records import Records
+from lobandits.experiments.parts import Records
 from lobandits.orders import UserOrders
 from lobandits.simulation import Synthetic
 from lobandits.theory import regret_lower_bound

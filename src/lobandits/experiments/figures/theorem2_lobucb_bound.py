@@ -7,7 +7,7 @@ from lobandits.experiments.claims import Claim, Estimate, estimate, for_each
 from lobandits.experiments.drawing import Canvas, remark
 from lobandits.experiments.experiment import Experiment, Survey
 from lobandits.experiments.figures.synthetic_task import SIGMAS
-from lobandits.experiments.records import Records
+from lobandits.experiments.parts import Records
 from lobandits.orders import UserOrders
 from lobandits.simulation import Synthetic, simulate
 from lobandits.theory import lobucb_regret_bound

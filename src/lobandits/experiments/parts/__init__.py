@@ -1,23 +1,42 @@
 """Parts: the units of work that are run once, saved, and shared between figures."""
 
-from lobandits.experiments.parts.measurement import Measure, Measurement
-from lobandits.experiments.parts.part import Part, Resources
+from lobandits.experiments.parts.part import (
+    Measure,
+    Measurement,
+    Part,
+    Resources,
+    Simulation,
+)
 from lobandits.experiments.parts.ratings import GENERATED, RatingData
-from lobandits.experiments.parts.record import Record, mean_and_error
-from lobandits.experiments.parts.simulation import Simulation
+from lobandits.experiments.parts.record import (
+    Key,
+    Record,
+    Records,
+    axis_title,
+    axis_values,
+    key_text,
+    mean_and_error,
+    value_text,
+)
 from lobandits.experiments.parts.storage import load_part, part_key, save_part
 
 __all__ = [
     "GENERATED",
+    "Key",
     "Measure",
     "Measurement",
     "Part",
     "RatingData",
     "Record",
+    "Records",
     "Resources",
     "Simulation",
+    "axis_title",
+    "axis_values",
+    "key_text",
     "load_part",
     "mean_and_error",
     "part_key",
     "save_part",
+    "value_text",
 ]

@@ -1,12 +1,19 @@
-"""The files of a report."""
+"""The files of a report; report.json keeps what a seed decides apart from what took how long."""
 
+import json
+import math
+import os
+import platform
+from typing import Any
+
+import lobandits
 from lobandits._files import write_text
+from lobandits.experiments.claims import Finding
 from lobandits.experiments.drawing import standalone
-from lobandits.experiments.outcome import Reproduction
-from lobandits.experiments.report.as_json import report_json
-from lobandits.experiments.report.number_tables import csv_text
+from lobandits.experiments.experiment import Outcome, Reproduction
+from lobandits.experiments.parts import axis_values
 from lobandits.experiments.report.page import report_page
-from lobandits.experiments.report.verdict_table import verdicts_markdown
+from lobandits.experiments.report.tables import csv_text, long_rows, verdicts_markdown
 
 
 def write_report(found: Reproduction) -> None:
@@ -26,3 +33,85 @@ def write_report(found: Reproduction) -> None:
         (found.folder / folder).mkdir(exist_ok=True)
     for name, text in texts.items():
         write_text(found.folder / name, text)
+
+
+def report_json(found: Reproduction) -> str:
+    """Return the report as JSON; ``numbers`` depend on seed, size and ratings alone."""
+    numbers = {
+        "size": found.size,
+        "seed": found.seed,
+        "ratings": dict(found.facts),
+        "experiments": {o.experiment.name: _numbers(o) for o in found.outcomes},
+        "claims": [_finding(f) for f in found.findings if not f.claim.timed],
+    }
+    times = {
+        "seconds": found.seconds,
+        "machine": {
+            "processors": os.cpu_count(),
+            "system": platform.platform(),
+            "python": platform.python_version(),
+        },
+        "experiments": {o.experiment.name: _times(o) for o in found.outcomes},
+        "claims": [_finding(f) for f in found.findings if f.claim.timed],
+    }
+    report = {"lobandits": lobandits.__version__, "numbers": numbers, "times": times}
+    return json.dumps(report, indent=1, allow_nan=False) + "\n"
+
+
+def _numbers(outcome: Outcome) -> dict[str, Any]:
+    experiment = outcome.experiment
+    return {
+        "place": experiment.place,
+        "title": experiment.title,
+        "broken": outcome.broken,
+        "value": experiment.value,
+        "rows": [] if experiment.timed else list(long_rows(outcome, every=False)),
+        "parts": [
+            {
+                **axis_values(key),
+                "file": f"parts/{outcome.keys[key]}.parquet",
+                "settings": record.settings,
+            }
+            for key, record in outcome.records.items()
+        ],
+    }
+
+
+def _times(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "seconds": outcome.seconds,
+        "parts": [
+            {**axis_values(key), "seconds": r.seconds, "cpu_seconds": r.cpu_seconds}
+            for key, r in outcome.records.items()
+        ],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    """Return a finding with every estimate that decided it."""
+    claim, evidence = finding.claim, finding.evidence
+    return {
+        "id": claim.id,
+        "where": claim.where,
+        "words": claim.words,
+        "statistic": claim.statistic,
+        "variant": finding.variant,
+        "verdict": finding.verdict,
+        "reason": finding.reason,
+        "need": evidence.need if evidence else None,
+        "estimates": [
+            {
+                "what": e.what,
+                "mean": e.mean,
+                "error": _finite(e.error),
+                "low": _finite(e.interval()[0]),
+                "high": _finite(e.interval()[1]),
+                "n": e.n,
+            }
+            for e in (evidence.estimates if evidence else ())
+        ],
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

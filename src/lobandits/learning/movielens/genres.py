@@ -7,8 +7,7 @@ import numpy as np
 from lobandits._checks import whole
 from lobandits.errors import LobInputError
 from lobandits.learning.movielens.ratings import MovieLensRatings
-from lobandits.learning.pivot import pivot
-from lobandits.learning.table import RewardTable
+from lobandits.learning.table import RewardTable, pivot
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from lobandits.errors import LobInputError, LobWarning
 from lobandits.learning.movielens.editions import BY_RATINGS
-from lobandits.learning.movielens.files import open_files
-from lobandits.learning.movielens.formats import read_movies, read_ratings
+from lobandits.learning.movielens.files import open_files, read_movies, read_ratings
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -2,9 +2,11 @@
 
 import logging
 import os
+import shutil
 import tempfile
 from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from starlette.types import ASGIApp
 
@@ -21,6 +23,8 @@ from lobandits.service.http.workers import Workers
 from lobandits.service.served_policy import encoded
 from lobandits.service.store import open_store
 from lobandits.service.store.models import DEFAULT_PROBLEM, has_model
+
+PREFIX = "lob-metrics-"
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +50,8 @@ class ServerPlan:
             if workers == 1:
                 Server(self.app(), lambda: announce(listener, 1)).run([listener])
                 return
-            with tempfile.TemporaryDirectory(prefix="lob-metrics-") as folder:
+            remove_orphans()
+            with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-") as folder:
                 os.environ[FOLDER] = folder
                 try:
                     Workers(self.app, listener, workers).run()
@@ -82,3 +87,21 @@ class ServerPlan:
             default_reward=self.default_reward,
             problem=self.problem,
         )
+
+
+def remove_orphans() -> None:
+    """Remove the folders of metrics whose servers were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
+        owner = folder.name.removeprefix(PREFIX).partition("-")[0]
+        if owner.isdigit() and not _lives(int(owner)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it is of somebody else
+        return True
+    return True

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from lobandits.errors import LobInputError
 from lobandits.learning import RewardTable
-from lobandits.learning.pivot import pivot
+from lobandits.learning.table import pivot
 from lobandits.service.store import Store
 from lobandits.service.store.history import reward_sums, unrewarded
 from lobandits.service.store.models import DEFAULT_PROBLEM

@@ -92,11 +92,11 @@ def withdraw(store: Store, versions: Sequence[int]) -> None:
 def _add_problem(connection: Connection, name: str) -> int:
     """Return the number of a problem, which it gets here if it has none yet."""
     rows = connection.execute(text("SELECT name, id FROM problems")).all()
-    known: dict[str, int] = dict(row._tuple() for row in rows)
-    if name not in known:
-        known[name] = len(known) + 1
-        connection.execute(insert(tables.problems), {"id": known[name], "name": name})
-    return known[name]
+    for known, number in rows:
+        if known == name:
+            return int(number)
+    connection.execute(insert(tables.problems), {"id": len(rows) + 1, "name": name})
+    return len(rows) + 1
 
 
 def _add_arms(connection: Connection, problem: int, arms: Sequence[str]) -> None:
