@@ -105,10 +105,11 @@ def replay(
     table = lob.reward_table(held_out, "userId", "genre", "rating", context=context)
     table, column = table.filter(), {name: a for a, name in enumerate(prior.arms)}
     places = [column[n if inside else n.split(": ")[1]] for n in table.arms]
-    number, contexts = {}, np.array([name.split(": ")[0] for name in table.arms])
+    contexts = np.array([name.split(": ")[0] for name in table.arms])
+    rated: dict[tuple[int, str], list[float]] = {}
     for row in held_out.iter_rows(named=True):
         key = row["userId"], f"{row[context]}: {row['genre']}"
-        number.setdefault(key, []).append(row["rating"])
+        rated.setdefault(key, []).append(row["rating"])
     policy = lob.LobBayes(prior, prior.sigma)
     rng, regret = np.random.default_rng(seed), np.zeros(table.n_users)
     for u, user in enumerate(table.users):
@@ -120,7 +121,7 @@ def replay(
             allowed = np.isin(np.arange(policy.n_arms), [places[a] for a in some])
             arm = int(policy.choose(state, rng, allowed)[0])
             cell = next(a for a in some if places[a] == arm)
-            reward = rng.choice(number[user, table.arms[cell]])
+            reward = rng.choice(rated[user, table.arms[cell]])
             policy.record(state, [arm], [reward])
             regret[u] += table.means[u, some].max() - table.means[u, cell]
     return regret
@@ -138,10 +139,11 @@ def movielens(folder: Path, seeds: range, rounds: int = 60) -> None:
             out = pl.col("userId").hash(seed) % 4 == 0
             columns = ("userId", "genre", "rating")
             for inside in (True, False):
-                model = lob.learn_orders(
-                    ratings.filter(~out), *columns, n_states=4, context=context if inside else None
+                table = lob.reward_table(
+                    ratings.filter(~out), *columns, context=context if inside else None
                 )
-                lost = replay(ratings.filter(out), model.prior, context, inside, rounds, seed)
+                prior = lob.learn_prior(table, n_states=4).prior
+                lost = replay(ratings.filter(out), prior, context, inside, rounds, seed)
                 found.append((float(inside), lost.mean()))
         with_, without = ([r for i, r in found if i == kind] for kind in (1.0, 0.0))
         gain = np.array(with_) - np.array(without)

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lobandits._checks import BoolArray, IntArray, generator, read_only
-from lobandits._files import read_json
-from lobandits._versioned import write_versioned
+from lobandits._files import read_json, write_versioned
 from lobandits._words import counted
 from lobandits.errors import LobInputError, LobWarning
 from lobandits.orders.arms import Arm, arm_index, arm_indices, arm_names
