@@ -81,7 +81,7 @@ def serve(
     group = Workers(make, listener, workers)
 
     def announce() -> None:
-        while group.started < workers:
+        while len(group.serving) < workers:
             time.sleep(0.05)
         line.send("all serve")
 

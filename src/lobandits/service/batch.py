@@ -119,6 +119,7 @@ class Batch:
 
     def _do(self, transaction: Transaction) -> Outcomes:
         now = microseconds()
+        self._maker.find_users(transaction)
         recorded = record_rewards(transaction, self._names, self._rewards, now)
         decided = self._maker.decide(transaction, now)
         played, earned = decided.played, recorded.earned

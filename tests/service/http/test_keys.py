@@ -112,7 +112,7 @@ def test_the_last_key_does_not_go(path: Path, caplog: pytest.LogCaptureFixture) 
     with caplog.at_level(logging.ERROR):
         ring.reload()
     assert "no key is left" in caplog.text
-    assert ring.find("Bearer decide-news").problems == {"news"}
+    assert ring.find("Bearer decide-news").problems == frozenset({"news"})
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,9 @@ class Workers:
             process.kill()  # nothing happens to one that has ended
             process.join()
         if len(self.serving) >= self.n and any(process.exitcode == 1 for process in self.processes):
-            raise LobError("a worker ended before all its requests were answered")
+            raise LobError(
+                "a worker ended before all its requests were answered; clients may repeat them"
+            )
 
 
 def _work(make: Callable[[], ASGIApp], listener: socket.socket, parent: Connection) -> None:
