@@ -1,4 +1,4 @@
-"""``lob evaluate``: would learned states help the users of these logs?"""
+"""``lob evaluate``: whether learned states would help the users of these logs."""
 
 from contextlib import closing
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from lobandits.cli.options import (
+    DEFAULT_PROBLEM,
     ArmColumn,
     LogFiles,
     MinArmRewards,
@@ -57,6 +58,9 @@ def evaluate(
         str | None,
         typer.Option(help="Judge by the rewards of a service's store, by its URL; no logs then."),
     ] = None,
+    problem: Annotated[
+        str, typer.Option(help="With --store: whose rewards, if it has several problems.")
+    ] = DEFAULT_PROBLEM,
     policies: Annotated[
         str,
         typer.Option(metavar="NAMES", help="Policies to judge, separated by commas: {policies}."),
@@ -75,7 +79,7 @@ def evaluate(
     splits: Annotated[int, typer.Option(help="How often users are split.")] = 3,
     users: Annotated[
         int, typer.Option(help="Of more users, so many at random teach and are judged.")
-    ] = 3000,
+    ] = 1500,
     skip_empty: SkipEmpty = False,
     time: Annotated[
         str | None, typer.Option(help="The column of times: the order of rewards, and --since.")
@@ -116,7 +120,7 @@ def evaluate(
     source: Any = logs
     if store is not None:
         given = {"--time": time, "--propensity": propensity, "logs": logs}
-        source, options = _stored(store, given)
+        source, options = _stored(store, problem, given)
     elif not logs:
         raise LobInputError("there is nothing to judge by; give files of logs, or --store")
     report = judge(
@@ -131,7 +135,7 @@ def evaluate(
         typer.echo(f"report saved to {report.save_html(html)}")
 
 
-def _stored(store: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _stored(store: str, problem: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Return the decisions of a store as a table, and how it is read."""
     for name, value in given.items():
         if value:
@@ -146,7 +150,7 @@ def _stored(store: str, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     with closing(open_store(existing(store))) as opened:
         rows = [
             (row.user, row.arm, row.reward, row.time, row.probability)
-            for row in log_rows(opened, StoredNames(opened))
+            for row in log_rows(opened, StoredNames(opened), problem)
         ]
     if not any(row[2] is not None for row in rows):
         raise LobInputError(f"the store {store} has no rewards; report rewards first")

@@ -9,6 +9,7 @@ import typer
 from lobandits._progress import spinner
 from lobandits.cli.model_summary import OrdersPlot, print_learned
 from lobandits.cli.options import (
+    DEFAULT_PROBLEM,
     ArmColumn,
     LogFiles,
     MinArmRewards,
@@ -54,10 +55,17 @@ def learn(
     user: UserColumn = "user",
     arm: ArmColumn = "arm",
     reward: RewardColumn = "reward",
+    context: Annotated[
+        str | None,
+        typer.Option(help="The column of contexts; every arm is then one of its own in each."),
+    ] = None,
     store: Annotated[
         str | None,
         typer.Option(help="Learn from the rewards of a service's store, by its URL; no logs then."),
     ] = None,
+    problem: Annotated[
+        str, typer.Option(help="With --store: whose rewards, if it has several problems.")
+    ] = DEFAULT_PROBLEM,
     skip_empty: SkipEmpty = False,
     time: Annotated[str | None, typer.Option(help="The column of times, for --since.")] = None,
     since: Annotated[
@@ -115,11 +123,12 @@ def learn(
     filters: Any = {"min_user_rewards": min_user_rewards, "min_arm_rewards": min_arm_rewards}
     with spinner(progress, "adding up rewards"):
         if store is not None:
-            table = reward_table(_stored(store, logs, time, since), **filters)
+            table = reward_table(_stored(store, problem, logs, time, since, context), **filters)
         elif logs:
             table = reward_table(
-                logs, user, arm, reward, skip_empty=skip_empty, time=time, since=since, **filters
-            )
+                logs, user, arm, reward, context=context,
+                skip_empty=skip_empty, time=time, since=since, **filters,
+            )  # fmt: skip
         else:
             raise LobInputError("there is nothing to learn from; give files of logs, or --store")
     model = learn_orders(
@@ -136,7 +145,12 @@ def learn(
 
 
 def _stored(
-    store: str, logs: list[str] | None, time: str | None, since: str | None
+    store: str,
+    problem: str,
+    logs: list[str] | None,
+    time: str | None,
+    since: str | None,
+    context: str | None,
 ) -> "RewardTable":
     """Return the rewards in a service's store, where decisions without one are normal."""
     if logs:
@@ -145,6 +159,10 @@ def _stored(
         raise LobInputError(
             f"--time is {time!r}, but a store has the times of its decisions; leave it out"
         )
+    if context is not None:
+        raise LobInputError(
+            f"--context is {context!r}, but the arms of a store's log name theirs; leave it out"
+        )
     need_service()
     from lobandits.learning.aggregate import parse_time
     from lobandits.service import open_store
@@ -152,4 +170,4 @@ def _stored(
 
     start = None if since is None else parse_time(since)
     with closing(open_store(existing(store))) as opened:
-        return stored_rewards(opened, start)
+        return stored_rewards(opened, start, problem)

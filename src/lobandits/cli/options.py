@@ -31,13 +31,18 @@ PICTURES = (".png", ".pdf", ".svg")
 NEEDED = ("fastapi", "uvicorn", "httpx", "sqlalchemy", "psycopg", "prometheus_client")
 
 Store = Annotated[
-    str, typer.Option(help="sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE.")
+    str,
+    typer.Option(
+        envvar="LOB_STORE", help="sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE."
+    ),
 ]
 PolicyName = Annotated[str, typer.Option(help="The policy, options in brackets: ts(prior_std=10).")]
 Sigma = Annotated[
     float | None,
     typer.Option(help="Standard deviation of the rewards; by default the file's, or 1.0."),
 ]
+Problem = Annotated[str, typer.Option(help="One of several problems in one store.")]
+DEFAULT_PROBLEM = "default"
 LOCAL = "sqlite:///lob.db"
 
 

@@ -71,7 +71,7 @@ def read_histories(
     if isinstance(logs, RewardTable):
         return "a RewardTable has sums of rewards, not their sequence; give the logs themselves"
     further = [name for name in (time, propensity) if name is not None]
-    source = open_logs(logs, columns, (*columns, *further))
+    source = open_logs(logs, columns[:2], columns[2], (*columns, *further))
     if time is None and not source.embedded:
         return "a table of another engine has no order of rows; name the column of times (time)"
     try:

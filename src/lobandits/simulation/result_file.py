@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lobandits._checks import FloatArray
-from lobandits._files import write_file
-from lobandits._versioned import check_versioned
+from lobandits._files import check_versioned, write_file
 from lobandits.errors import LobInputError
 from lobandits.simulation.moments import ROWS, Moments
 from lobandits.simulation.result import Result

@@ -1,11 +1,11 @@
 """The routes of the HTTP interface, by whom they are for, and the page at ``/``."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from importlib.resources import files
 from itertools import chain
 from typing import Annotated
 
-from fastapi import FastAPI, Path, Query, Response
+from fastapi import FastAPI, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.convertors import PathConvertor, register_url_convertor
@@ -13,6 +13,7 @@ from starlette.convertors import PathConvertor, register_url_convertor
 from lobandits.service.batch import counted
 from lobandits.service.calls import DecisionCall, RewardCall
 from lobandits.service.decision_service import DecisionService
+from lobandits.service.errors import ForbiddenError
 from lobandits.service.http.bodies import (
     ActivityAnswer,
     Context,
@@ -25,6 +26,8 @@ from lobandits.service.http.bodies import (
     ModelAnswer,
     ModelBody,
     ModelName,
+    Problem,
+    ProblemsAnswer,
     Readiness,
     RewardAnswer,
     RewardAnswers,
@@ -41,46 +44,61 @@ from lobandits.service.reports.log import KINDS, Columns, Format, export
 from lobandits.service.served_policy import as_policy
 from lobandits.service.store.history import KEPT_MINUTES
 
+LIMITS = "lobandits.problems"  # in a request's scope: the only problems that its key is for
 
-def add_decisions(app: FastAPI, queue: CallQueue, metrics: Metrics) -> None:
-    """Add what programs call all the time; their calls go through ``queue``."""
 
-    async def decided(requests: list[DecisionRequest]) -> list[DecisionAnswer]:
+def add_decisions(app: FastAPI, queue: CallQueue, metrics: Metrics, usual: str) -> None:
+    """Add what programs call all the time; their calls go through ``queue``.
+
+    The problem ``usual`` is meant where none is named.
+    """
+
+    async def decided(http: Request, requests: list[DecisionRequest]) -> list[DecisionAnswer]:
+        check_problems(http, (request.problem or usual for request in requests))
         made = await queue(DecisionCall([vars(request) for request in requests]))
-        for decision in made:
-            metrics.decisions.labels(decision.arm).inc()
+        for request, decision in zip(requests, made, strict=True):
+            metrics.decisions.labels(request.problem or usual, decision.arm).inc()
         return [DecisionAnswer.model_construct(**decision._asdict()) for decision in made]
 
-    async def recorded(reports: list[RewardReport]) -> list[str]:
-        statuses = await queue(RewardCall([(report.decision, report.reward) for report in reports]))
+    async def recorded(http: Request, reports: list[RewardReport]) -> list[str]:
+        rewards = [(report.decision, report.reward) for report in reports]
+        statuses = await queue(RewardCall(rewards, problems=http.scope.get(LIMITS)))
         for status in statuses:
             metrics.rewards.labels(status).inc()
         return statuses
 
-    @app.post("/v1/decisions", **described("decide", 409, 422, 503))
-    async def decide(request: DecisionRequest) -> DecisionAnswer:
+    @app.post("/v1/decisions", **described("decide", 404, 409, 422, 503))
+    async def decide(http: Request, request: DecisionRequest) -> DecisionAnswer:
         """Choose an arm for a user; a new user needs no announcement."""
-        return (await decided([request]))[0]
+        return (await decided(http, [request]))[0]
 
-    @app.post("/v1/decisions/batch", **described("decide", 409, 422, 503))
-    async def decide_many(batch: DecisionRequests) -> DecisionAnswers:
+    @app.post("/v1/decisions/batch", **described("decide", 404, 409, 422, 503))
+    async def decide_many(http: Request, batch: DecisionRequests) -> DecisionAnswers:
         """Choose an arm for each of up to 1,000 users: all, or none if one request is wrong."""
-        return DecisionAnswers.model_construct(decisions=await decided(batch.requests))
+        return DecisionAnswers.model_construct(decisions=await decided(http, batch.requests))
 
     @app.post("/v1/rewards", **described("decide", 404, 409, 422, 503))
-    async def record(report: RewardReport) -> RewardAnswer:
+    async def record(http: Request, report: RewardReport) -> RewardAnswer:
         """Count what a decision earned; late and repeated reports are fine, each counts once."""
-        (status,) = await recorded([report])
+        (status,) = await recorded(http, [report])
         return RewardAnswer.model_construct(status=counted(report.decision, status))
 
     @app.post("/v1/rewards/batch", **described("decide", 422, 503))
-    async def record_many(batch: RewardReports) -> RewardAnswers:
+    async def record_many(http: Request, batch: RewardReports) -> RewardAnswers:
         """Count up to 1,000 rewards; each has a status of its own."""
+        statuses = await recorded(http, batch.rewards)
         results = [
             RewardResult.model_construct(decision=report.decision, status=status)
-            for report, status in zip(batch.rewards, await recorded(batch.rewards), strict=True)
+            for report, status in zip(batch.rewards, statuses, strict=True)
         ]
         return RewardAnswers.model_construct(results=results)
+
+
+def check_problems(http: Request, problems: Iterable[str]) -> None:
+    """Refuse a request for a problem that its key is not for."""
+    limits = http.scope.get(LIMITS)
+    if limits is not None and not limits.issuperset(problems):
+        raise ForbiddenError(f"this key is for these problems only: {', '.join(sorted(limits))}")
 
 
 class RestOfPath(PathConvertor):
@@ -92,6 +110,7 @@ class RestOfPath(PathConvertor):
 register_url_convertor("rest", RestOfPath())
 
 User = Annotated[UserName, Path(description="The user's name, percent-encoded.", examples=["u42"])]
+Of = Annotated[Problem | None, Query(description="The problem; by default the server's own.")]
 
 
 def add_admin(app: FastAPI, service: DecisionService) -> None:
@@ -103,16 +122,17 @@ def add_admin(app: FastAPI, service: DecisionService) -> None:
         context: Annotated[
             Context | None, Query(description="Say why which arm of a context.")
         ] = None,
+        problem: Of = None,
     ) -> UserAnswer:
         """Say what is known of a user: plays, means, state posterior, and why which arm."""
-        return UserAnswer.model_validate(service.explain(user, context))
+        return UserAnswer.model_validate(service.explain(user, context, problem))
 
     @app.delete("/v1/users/{user:rest}", **described("admin", 422, 503))
     def forget(user: User) -> ErasedAnswer:
-        """Erase a user: statistics and decisions. Doing it twice is fine."""
+        """Erase a user: statistics and decisions of all problems. Doing it twice is fine."""
         return ErasedAnswer(decisions=service.forget(user))
 
-    kinds = described("admin", 422, 503, content=KINDS.values())
+    kinds = described("admin", 404, 422, 503, content=KINDS.values())
 
     @app.get("/v1/log", response_class=StreamingResponse, **kinds)
     def log(
@@ -126,34 +146,45 @@ def add_admin(app: FastAPI, service: DecisionService) -> None:
         after: Annotated[
             int, Query(ge=0, le=2**63 - 1, description="Only decisions numbered above this.")
         ] = 0,
+        problem: Of = None,
     ) -> StreamingResponse:
-        """Export all decisions, in the order in which they were stored."""
-        parts = export(service.log(after), form, columns)
+        """Export all decisions of a problem, in the order in which they were stored."""
+        parts = export(service.log(after, problem=problem), form, columns)
         first = next(parts, b"")  # so that a store that is away is noticed before the answer
         return StreamingResponse(chain([first], parts), media_type=KINDS[form])
 
-    @app.get("/v1/activity", **described("admin", 422, 503))
+    @app.get("/v1/activity", **described("admin", 404, 422, 503))
     def activity(
-        minutes: Annotated[int, Query(ge=1, le=KEPT_MINUTES)] = 60,
+        minutes: Annotated[int, Query(ge=1, le=KEPT_MINUTES)] = 60, problem: Of = None
     ) -> ActivityAnswer:
         """Say what happened in the last minutes, by minute and arm."""
-        return ActivityAnswer.model_validate(service.activity(minutes))
+        return ActivityAnswer.model_validate(service.activity(minutes, problem=problem))
 
-    @app.get("/v1/model", **described("admin", 503))
-    def model() -> ModelAnswer:
+
+def add_models(app: FastAPI, service: DecisionService) -> None:
+    """Add what shows and replaces the models of problems."""
+
+    @app.get("/v1/problems", **described("admin", 503))
+    def problems() -> ProblemsAnswer:
+        """Show the model that decides now in each problem."""
+        service.ready()
+        return ProblemsAnswer(problems=service.problems)
+
+    @app.get("/v1/model", **described("admin", 404, 422, 503))
+    def model(problem: Of = None) -> ModelAnswer:
         """Show the model that decides now."""
         service.ready()
-        return ModelAnswer.of(service.model, service.policy)
+        return ModelAnswer.of(*service.served(problem))
 
     @app.put("/v1/model", **described("admin", 422, 503))
-    def put_model(body: ModelBody) -> ModelName:
+    def put_model(body: ModelBody, problem: Of = None) -> ModelName:
         """Serve another policy from now on; other processes follow within a second."""
-        return ModelName(model=service.put_model(as_policy(body.policy)))
+        return ModelName(model=service.put_model(as_policy(body.policy), problem))
 
-    @app.post("/v1/model/rollback", **described("admin", 409, 503))
-    def rollback() -> ModelName:
+    @app.post("/v1/model/rollback", **described("admin", 409, 422, 503))
+    def rollback(problem: Of = None) -> ModelName:
         """Serve the model before the newest; other processes follow within a second."""
-        return ModelName(model=service.rollback())
+        return ModelName(model=service.rollback(problem))
 
 
 def add_health(app: FastAPI, service: DecisionService, metrics: Metrics) -> None:
