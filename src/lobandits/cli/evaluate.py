@@ -79,7 +79,7 @@ def evaluate(
     splits: Annotated[int, typer.Option(help="How often users are split.")] = 3,
     users: Annotated[
         int, typer.Option(help="Of more users, so many at random teach and are judged.")
-    ] = 1500,
+    ] = 1200,
     skip_empty: SkipEmpty = False,
     time: Annotated[
         str | None, typer.Option(help="The column of times: the order of rewards, and --since.")

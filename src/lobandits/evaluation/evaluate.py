@@ -23,7 +23,7 @@ from lobandits.simulation.policy_run import RewardRun
 
 POLICIES = ("popular", "ts", "mixts", "lobts", "lobids", "lobbayes")
 POINTS = (5, 10, 20, 50, 100, 200, 500, 1000)
-MOST_USERS = 1500  # who teach or are judged; of more, a random sample
+MOST_USERS = 1200  # who teach or are judged; of more, a random sample
 MOST_ROUNDS, LEAST_ROUNDS = 100, 5  # unless the horizon is given
 SPLITS, PLAYERS = 3, 40
 REPEATS = 30  # rewards beyond the first of their cells, to tell noise and residuals

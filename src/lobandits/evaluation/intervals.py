@@ -7,8 +7,9 @@ m users play under each. With :math:`d_{fgbi}` the difference of user i,
     \mathrm{Var}_g = \frac{1}{F} \Big( A_g + \frac{s_g^2}{\min(Bm, n)} \Big),
 
 where s is the deviation over users, and A what the means of bootstraps vary by beyond chance: users
-resampled, priors learned anew, truths drawn anew. The interval spans those of all families. It is
-about the policies that these teachers taught, on average over the splits.
+resampled, priors learned anew, truths drawn anew. The variance between splits, where it is larger,
+counts instead: other teachers teach other policies. The interval spans those of both families, and
+half of the distance between them on either side: the truth may be of neither.
 """
 
 from typing import NamedTuple
@@ -37,7 +38,9 @@ def spanning_interval(values: FloatArray, n_users: int, level: float) -> Interva
     t = float(stdtrit(max(splits * (boots - 1), 1), (1 + level) / 2))
     means = values.mean(axis=(0, 2, 3))
     wide = np.array([t * np.sqrt(_variance(values[:, g], n_users)) for g in range(families)])
-    return Interval(float(means.mean()), float((means - wide).min()), float((means + wide).max()))
+    beyond = 0.5 * (means.max() - means.min())
+    low, high = (means - wide).min() - beyond, (means + wide).max() + beyond
+    return Interval(float(means.mean()), float(low), float(high))
 
 
 def _variance(values: FloatArray, n_users: int) -> float:
@@ -48,4 +51,7 @@ def _variance(values: FloatArray, n_users: int) -> float:
     shared = 0.0
     if boots > 1:
         shared = max(float(by_boot.var(axis=1, ddof=1).mean()) - within / users, 0.0)
-    return float(shared + within / min(boots * users, n_users)) / splits
+    known = (shared + within / min(boots * users, n_users)) / splits
+    between = float(by_boot.mean(axis=1).var(ddof=1)) / splits
+    larger: float = max(known, between)
+    return larger

@@ -20,7 +20,7 @@ from lobandits.learning import OrderModel, RewardTable
 from lobandits.learning.prior import learn_prior
 from lobandits.priors import Prior
 
-STEPS, TOLERANCE = 60, 1e-3  # of EM
+STEPS, TOLERANCE = 120, 3e-4  # of EM
 DIAGONAL = 2.0  # users who tell the variances only, so that covariances of few users are sound
 CANDIDATES = 24  # draws of which one is kept, where rewards are 0 or 1
 LEAST = 2e-3  # of a chance
@@ -137,7 +137,7 @@ def _posterior(
 ) -> tuple[FloatArray, FloatArray]:
     """Return each user's posterior mean (n, k) and covariance (n, k, k). Cost O(n k^3)."""
     precision = (users.counts / users.noise)[:, :, None] * np.eye(len(mean))
-    spread: FloatArray = np.linalg.inv(np.linalg.inv(covariance) + precision)
+    spread = np.linalg.inv(np.linalg.inv(covariance) + precision).astype(np.float64)
     told = (users.sums - users.counts * mean) / users.noise
     return mean + np.einsum("nab,nb->na", spread, told), spread
 
