@@ -9,7 +9,14 @@ from typing import Annotated, ParamSpec
 
 import typer
 
-from lobandits.cli.options import LOCAL, PolicyName, Sigma, Store, need_service
+from lobandits.cli.options import (
+    DEFAULT_PROBLEM,
+    LOCAL,
+    PolicyName,
+    Sigma,
+    Store,
+    need_service,
+)
 from lobandits.cli.policies import Import, import_policies
 from lobandits.cli.saved_orders import read_policy
 
@@ -64,13 +71,16 @@ def serve(
         typer.Option(help="Seconds after which a decision without a reward gets the default."),
     ] = None,
     default_reward: Annotated[float, typer.Option(help="The default reward.")] = 0.0,
+    problem: Annotated[
+        str, typer.Option(help="The problem of --orders, and of requests that name none.")
+    ] = DEFAULT_PROBLEM,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
 ) -> None:
     """Serve decisions over HTTP, until SIGTERM or Ctrl-C; requests under way are finished.
 
     Keys are read from LOB_API_KEY (may decide and record rewards) and LOB_ADMIN_KEY (may do
     everything). Logs are JSON lines on standard output. Orders that lob model put has replaced
-    are not put back: the newer model is served.
+    are not put back: the newer model is served. All problems of the store are served.
     """
     need_service()
     import_policies(*imports or ())
@@ -89,6 +99,7 @@ def serve(
         Settings.from_environment(),
         one_of("--log-level", log_level, LEVELS),
         Code.of(cls.__module__ for cls in POLICIES.values()),
+        problem,
     )
     known = None if orders is None else read_policy(orders, policy, sigma)
     plan.run(known, host, port, workers)

@@ -22,7 +22,7 @@ from lobandits.service.http.settings import Settings
 from lobandits.service.http.workers import Workers
 from lobandits.service.served_policy import encoded
 from lobandits.service.store import open_store
-from lobandits.service.store.models import has_model
+from lobandits.service.store.models import DEFAULT_PROBLEM, has_model
 
 PREFIX = "lob-metrics-"
 
@@ -39,6 +39,7 @@ class ServerPlan:
     settings: Settings = field(default_factory=Settings)
     log_level: str = "info"
     code: Code = field(default_factory=Code)  # what defines policies of one's own
+    problem: str = DEFAULT_PROBLEM
 
     def run(self, policy: Policy | None, host: str, port: int, workers: int) -> None:
         """Serve until a signal."""
@@ -61,7 +62,7 @@ class ServerPlan:
         """Put a policy that the store never had: a restart does not undo ``lob model put``."""
         content = "" if policy is None else encoded(policy)[1]
         with closing(open_store(self.store)) as store:
-            known = has_model(store, content)
+            known = has_model(store, content, self.problem)
         with self.service(None if known else policy) as service:
             if not service.model.endswith(content[:8]):
                 fields = {"model": service.model}
@@ -79,8 +80,13 @@ class ServerPlan:
 
     def service(self, policy: Policy | None = None) -> DecisionService:
         """Return the service, by default of the store's newest model."""
-        wait, default = self.reward_wait, self.default_reward
-        return DecisionService(policy, self.store, reward_wait=wait, default_reward=default)
+        return DecisionService(
+            policy,
+            self.store,
+            reward_wait=self.reward_wait,
+            default_reward=self.default_reward,
+            problem=self.problem,
+        )
 
 
 def remove_orphans() -> None:

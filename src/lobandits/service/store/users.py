@@ -1,16 +1,18 @@
-"""What a store knows of a user, and how it forgets it."""
+"""What a store knows of a user, and how it forgets it: in all problems at once."""
 
 from sqlalchemy import Connection, text
 
 from lobandits.service.errors import UnknownUserError
+from lobandits.service.store.models import OF
 from lobandits.service.store.store import Store
 
 
-def user_statistics(store: Store, user: str) -> dict[int, tuple[int, float]]:
-    """Return (plays, total) of a user by the arm's number."""
+def user_statistics(store: Store, problem: str, user: str) -> dict[int, tuple[int, float]]:
+    """Return (plays, total) of a user by the number of the problem's arm."""
     rows = store.rows(
-        "SELECT arm_id, plays, total FROM users LEFT JOIN statistics ON user_id = id "
-        "WHERE name = :name",
+        "SELECT arm_id, plays, total FROM users LEFT JOIN statistics ON user_id = users.id "
+        f"AND arm_id IN (SELECT id FROM arms WHERE {OF}) WHERE name = :name",
+        problem=problem,
         name=user,
     )
     if not rows:
