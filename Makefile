@@ -23,7 +23,7 @@ $(DEV_STAMP): pyproject.toml | $(BIN)/python
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@ $(STAMP)
 
-demo: $(STAMP)  ## run every policy on the synthetic task: a table and a figure
+demo: $(STAMP)  ## what past users are worth to new ones: a table, a figure, a sentence
 	$(BIN)/lob demo
 
 test: $(DEV_STAMP)  ## run the tests and doctests

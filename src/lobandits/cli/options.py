@@ -22,7 +22,13 @@ NEEDED = BROUGHT_BY["service"]
 Store = Annotated[
     str, typer.Option(help="sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE.")
 ]
-PolicyName = Annotated[str, typer.Option(help="The policy, options in brackets: ts(prior_std=10).")]
+PolicyName = Annotated[
+    str | None,
+    typer.Option(
+        help="The policy, options in brackets: ts(prior_std=10); by default lobbayes if the file "
+        "has a prior, else lobts."
+    ),
+]
 Sigma = Annotated[
     float | None,
     typer.Option(help="Standard deviation of the rewards; by default the file's, or 1.0."),
