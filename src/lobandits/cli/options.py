@@ -20,7 +20,10 @@ PICTURES = (".png", ".pdf", ".svg")
 NEEDED = BROUGHT_BY["service"]
 
 Store = Annotated[
-    str, typer.Option(help="sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE.")
+    str,
+    typer.Option(
+        envvar="LOB_STORE", help="sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE."
+    ),
 ]
 PolicyName = Annotated[
     str | None,

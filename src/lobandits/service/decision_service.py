@@ -22,7 +22,7 @@ from lobandits.service.reports.user import explanation, user_report
 from lobandits.service.served_policy import encoded
 from lobandits.service.store import Store, open_store
 from lobandits.service.store.history import KEPT_MINUTES, drop_old_minutes, overdue
-from lobandits.service.store.models import DEFAULT_PROBLEM, newest_versions
+from lobandits.service.store.models import DEFAULT_PROBLEM
 from lobandits.service.store.tables import microseconds
 from lobandits.service.store.users import forget, user_statistics
 
@@ -179,12 +179,24 @@ class DecisionService:
         """
         try:
             self._current.follow()
-            Batch(self._current, self._rng, self._writer, calls).run(self.store)
+            self._run_together(calls)
         except Exception as error:
             _fail(calls, error)
         except BaseException:
             _fail(calls, StoreUnavailableError("the service was interrupted; try again"))
             raise
+
+    def _run_together(self, calls: list[Call[Any]]) -> None:
+        """Run calls in one transaction; if that fails, each in its own: none pays for another."""
+        try:
+            Batch(self._current, self._rng, self._writer, calls).run(self.store)
+        except StoreUnavailableError:
+            raise
+        except Exception:
+            if len(calls) == 1:
+                raise
+            for call in calls:
+                self.run([call])
 
     def user(self, user: str, problem: str | None = None) -> dict[str, Any]:
         """Return a user's plays and mean reward of every arm, also of earlier models if played.
@@ -272,8 +284,8 @@ class DecisionService:
         return activity_report(self.store, model, microseconds(), minutes, sample)
 
     def ready(self) -> None:
-        """Return if the store answers, else raise `StoreUnavailableError`."""
-        newest_versions(self.store)
+        """Return if the store can be written, else raise `StoreUnavailableError`."""
+        self.store.check_writes()
         self._current.follow()
 
     def close(self) -> None:

@@ -25,7 +25,6 @@ from sqlalchemy import (
     insert,
     inspect,
     select,
-    text,
     update,
 )
 
@@ -144,12 +143,11 @@ STEPS: tuple[Callable[[Connection], None], ...] = (_create,)
 """Step i brings a store from version i to i + 1; an empty store has version 0."""
 
 
-def migrate(connection: Connection) -> None:
-    """Bring the store up to date in the caller's transaction; refuse one of a newer lobandits."""
-    if connection.dialect.name == "postgresql":  # one process at a time, however long it takes
-        connection.execute(text("SET LOCAL statement_timeout = 0"))
-        connection.execute(text("SET LOCAL lock_timeout = 0"))
-        connection.execute(text("SELECT pg_advisory_xact_lock(6071923)"))
+def migrate(connection: Connection) -> bool:
+    """Bring the store up to date in the caller's transaction; return whether it is new.
+
+    Refuse one of a newer lobandits.
+    """
     if not inspect(connection).has_table("meta"):
         meta.create(connection)
         connection.execute(insert(meta).values(key="version", value=0))
@@ -164,3 +162,4 @@ def migrate(connection: Connection) -> None:
         step(connection)
     if version < len(STEPS):
         connection.execute(update(meta).where(here).values(value=len(STEPS)))
+    return version == 0
