@@ -7,10 +7,10 @@ DEV_STAMP := $(VENV)/.installed-dev
 BENCHMARKS := $(filter-out %/load.py %/plain.py %/timing.py,$(sort $(wildcard benchmarks/*.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench docs clean
+.PHONY: help demo test check check-slow format bench docs clean
 
 help:  ## show the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -35,6 +35,9 @@ check: $(DEV_STAMP)  ## lint, format, types, import rules
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check-slow: $(DEV_STAMP)  ## the long tests of faults: stops, kills
+	$(BIN)/python -m pytest -q -m slow
 
 format: $(DEV_STAMP)  ## apply the formatter and the safe lint fixes
 	$(BIN)/ruff check --fix .

@@ -17,7 +17,7 @@ from timing import machine
 
 import lobandits as lob
 from lobandits._checks import BoolArray, FloatArray
-from lobandits.simulation.environment import Environment
+from lobandits.simulation.problems import Environment
 
 K = 15
 POLICIES = ("mts", "lobts", "lobimed", "lobids")

@@ -4,7 +4,8 @@ Users who taught nothing play: of a MovieLens edition and of InstEval, whose oth
 random rewards each; and of problems whose orders are true. Policies that have c (the sigma they
 are told) play with half of it and twice of it, too. Then what a wrong sigma costs, for ratings,
 clicks and counts. Run with ``python benchmarks/choosing.py MOVIELENS INSTEVAL`` (``--quick``: one
-seed and T up to 100; ``--only TEXT``: the settings whose name has it; ``--json FILE``: every user's regret).
+seed and T up to 100; ``--only TEXT``: the settings whose name has it; ``--json FILE``: the regret
+of every user).
 """
 
 import argparse

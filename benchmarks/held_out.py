@@ -23,7 +23,7 @@ from lobandits.learning.prior import learn_prior
 from lobandits.policies.lobbayes import LobBayes
 from lobandits.policies.mixts import MixTS
 from lobandits.policies.popular import Popular
-from lobandits.simulation.line_styles import line_styles
+from lobandits.simulation.regret_plot import line_styles
 
 SEEDS = range(10, 15)  # for reporting; details were chosen on others
 REWARDS, LEARNERS, STATES = 60, 100, 20

@@ -61,7 +61,7 @@ def empty_app() -> FastAPI:
             Middleware(BodyLimit, most=settings.max_body),
         ]
     )
-    add_decisions(app, nothing, metrics)  # type: ignore[arg-type]
+    add_decisions(app, nothing, metrics, "default")  # type: ignore[arg-type]
     return app
 
 

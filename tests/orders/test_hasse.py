@@ -5,7 +5,7 @@ from tests.orders import naive
 from tests.orders.pictures import DIAMOND, GENRES, LADDER, LONG, PASSING, TREE, check_diagram
 
 from lobandits import LatentOrders, PartialOrder
-from lobandits.orders.hasse_layout import lay_out, wrapped
+from lobandits.orders.hasse import lay_out, wrapped
 
 
 @pytest.mark.parametrize("relations", [DIAMOND, LADDER, PASSING, TREE, [], [(7, 0)]])

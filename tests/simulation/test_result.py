@@ -9,7 +9,7 @@ from tests.simulation.helpers import fixed, shared_orders
 
 from lobandits.errors import LobInputError
 from lobandits.simulation import FixedProblems, Result, Synthetic, simulate
-from lobandits.simulation.mean_lower_bound import mean_lower_bound
+from lobandits.simulation.result import mean_lower_bound
 from lobandits.theory import regret_lower_bound
 
 ENV = Synthetic(n_arms=5, n_states=4)

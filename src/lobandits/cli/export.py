@@ -7,7 +7,15 @@ from typing import IO, Annotated
 
 import typer
 
-from lobandits.cli.options import LOCAL, Store, checked_suffix, existing, need_service
+from lobandits.cli.options import (
+    DEFAULT_PROBLEM,
+    LOCAL,
+    Problem,
+    Store,
+    checked_suffix,
+    existing,
+    need_service,
+)
 
 USUAL = {".parquet": "parquet", ".csv": "csv"}
 
@@ -15,6 +23,7 @@ USUAL = {".parquet": "parquet", ".csv": "csv"}
 def export(
     out: Annotated[Path, typer.Option(help="Where the log goes.")],
     store: Store = LOCAL,
+    problem: Problem = DEFAULT_PROBLEM,
     format: Annotated[  # noqa: A002
         str | None,
         typer.Option(
@@ -49,7 +58,8 @@ def export(
     form = one_of("--format", usual if format is None else format, list(KINDS))
     names = one_of("--columns", columns, list(NAMES))
     with closing(open_store(existing(store))) as opened:
-        rows = log_rows(opened, StoredNames(opened), whole("--after", after, least=0))
+        first = whole("--after", after, least=0)
+        rows = log_rows(opened, StoredNames(opened), problem, first)
         written = 0
 
         def counted_rows() -> Iterator[LogRow]:

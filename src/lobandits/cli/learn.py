@@ -8,7 +8,14 @@ import typer
 
 from lobandits._progress import spinner
 from lobandits.cli.model_summary import OrdersPlot, print_learned
-from lobandits.cli.options import ShowBar, checked_suffix, existing, need_service, save_picture
+from lobandits.cli.options import (
+    DEFAULT_PROBLEM,
+    ShowBar,
+    checked_suffix,
+    existing,
+    need_service,
+    save_picture,
+)
 from lobandits.errors import LobInputError
 
 if TYPE_CHECKING:
@@ -47,6 +54,9 @@ def learn(
         str | None,
         typer.Option(help="Learn from the rewards of a service's store, by its URL; no logs then."),
     ] = None,
+    problem: Annotated[
+        str, typer.Option(help="With --store: whose rewards, if it has several problems.")
+    ] = DEFAULT_PROBLEM,
     skip_empty: Annotated[
         bool, typer.Option("--skip-empty", help="Skip and count rows without a reward.")
     ] = False,
@@ -110,7 +120,7 @@ def learn(
     filters: Any = {"min_user_rewards": min_user_rewards, "min_arm_rewards": min_arm_rewards}
     with spinner(progress, "adding up rewards"):
         if store is not None:
-            table = reward_table(_stored(store, logs, time, since), **filters)
+            table = reward_table(_stored(store, problem, logs, time, since), **filters)
         elif logs:
             table = reward_table(
                 logs, user, arm, reward, skip_empty=skip_empty, time=time, since=since, **filters
@@ -131,7 +141,7 @@ def learn(
 
 
 def _stored(
-    store: str, logs: list[str] | None, time: str | None, since: str | None
+    store: str, problem: str, logs: list[str] | None, time: str | None, since: str | None
 ) -> "RewardTable":
     """Return the rewards in a service's store, where decisions without one are normal."""
     if logs:
@@ -147,7 +157,7 @@ def _stored(
 
     start = None if since is None else parse_time(since)
     with closing(open_store(existing(store))) as opened:
-        return stored_rewards(opened, start)
+        return stored_rewards(opened, start, problem)
 
 
 def _n_states(text: str) -> int | None:

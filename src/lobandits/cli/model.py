@@ -8,8 +8,10 @@ import typer
 
 from lobandits.cli.friendly import friendly
 from lobandits.cli.options import (
+    DEFAULT_PROBLEM,
     LOCAL,
     PolicyName,
+    Problem,
     Sigma,
     Store,
     checked_suffix,
@@ -32,29 +34,30 @@ def put(
     sigma: Sigma = None,
     imports: Import = None,
     store: Store = LOCAL,
+    problem: Problem = DEFAULT_PROBLEM,
 ) -> None:
     """Serve other orders or another policy; running servers follow within a second.
 
     Statistics belong to the names of arms, so arms may be added, removed and reordered. Decisions
-    of earlier models accept their rewards as before.
+    of earlier models accept their rewards as before. A problem begins with its first model.
     """
     need_service()
     import_policies(*imports or ())
     from lobandits.service import DecisionService
 
-    with DecisionService(read_policy(orders, policy, sigma), store) as service:
+    with DecisionService(read_policy(orders, policy, sigma), store, problem=problem) as service:
         typer.echo(f"model {service.model}: {service.policy!r}")
 
 
 @model.command("show")
 @friendly
-def show(store: Store = LOCAL, imports: Import = None) -> None:
+def show(store: Store = LOCAL, problem: Problem = DEFAULT_PROBLEM, imports: Import = None) -> None:
     """Show the model that a store's servers decide with."""
     need_service()
     import_policies(*imports or ())
     from lobandits.service import DecisionService
 
-    with DecisionService(None, existing(store)) as service:
+    with DecisionService(None, existing(store), problem=problem) as service:
         typer.echo(f"model {service.model}: {service.policy!r}")
         typer.echo(f"arms: {', '.join(service.policy.arms)}")
         orders = getattr(service.policy, "orders", None)
@@ -88,7 +91,9 @@ def add_arm(
 
 @model.command("rollback")
 @friendly
-def rollback(store: Store = LOCAL, imports: Import = None) -> None:
+def rollback(
+    store: Store = LOCAL, problem: Problem = DEFAULT_PROBLEM, imports: Import = None
+) -> None:
     """Serve the model before the newest again; running servers follow within a second.
 
     Works also where the newest model cannot be read, so that no server can start. Models before
@@ -100,5 +105,5 @@ def rollback(store: Store = LOCAL, imports: Import = None) -> None:
     from lobandits.service.current_model import rollback as go_back
 
     with closing(open_store(existing(store))) as opened:
-        found = go_back(opened)
+        found = go_back(opened, problem)
     typer.echo(f"model {found.name}: {found.policy!r}")

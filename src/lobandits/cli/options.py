@@ -26,6 +26,8 @@ Sigma = Annotated[
     float | None,
     typer.Option(help="Standard deviation of the rewards; by default the file's, or 1.0."),
 ]
+Problem = Annotated[str, typer.Option(help="One of several problems in one store.")]
+DEFAULT_PROBLEM = "default"
 LOCAL = "sqlite:///lob.db"
 
 

@@ -1,13 +1,26 @@
 """``lob serve``: decisions over HTTP."""
 
+import os
+import signal
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ParamSpec
 
 import typer
 
-from lobandits.cli.options import LOCAL, PolicyName, Sigma, Store, need_service
+from lobandits.cli.options import (
+    DEFAULT_PROBLEM,
+    LOCAL,
+    PolicyName,
+    Sigma,
+    Store,
+    need_service,
+)
 from lobandits.cli.policies import Import, import_policies
 from lobandits.cli.saved_orders import read_policy
+
+P = ParamSpec("P")
 
 EXAMPLES = """\
 Try it, then ask for a decision:
@@ -24,6 +37,21 @@ For other machines, with keys, four processes and PostgreSQL:
 """
 
 
+def ends_at_once(command: Callable[P, None]) -> Callable[P, None]:
+    """Let a signal to end, before the server takes over, be no failure: nothing has begun."""
+
+    @wraps(command)
+    def run(*args: P.args, **options: P.kwargs) -> None:
+        before = signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+        try:
+            command(*args, **options)
+        finally:
+            signal.signal(signal.SIGTERM, before)
+
+    return run
+
+
+@ends_at_once
 def serve(
     orders: Annotated[
         Path | None,
@@ -43,13 +71,16 @@ def serve(
         typer.Option(help="Seconds after which a decision without a reward gets the default."),
     ] = None,
     default_reward: Annotated[float, typer.Option(help="The default reward.")] = 0.0,
+    problem: Annotated[
+        str, typer.Option(help="The problem of --orders, and of requests that name none.")
+    ] = DEFAULT_PROBLEM,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
 ) -> None:
     """Serve decisions over HTTP, until SIGTERM or Ctrl-C; requests under way are finished.
 
     Keys are read from LOB_API_KEY (may decide and record rewards) and LOB_ADMIN_KEY (may do
     everything). Logs are JSON lines on standard output. Orders that lob model put has replaced
-    are not put back: the newer model is served.
+    are not put back: the newer model is served. All problems of the store are served.
     """
     need_service()
     import_policies(*imports or ())
@@ -68,6 +99,7 @@ def serve(
         Settings.from_environment(),
         one_of("--log-level", log_level, LEVELS),
         Code.of(cls.__module__ for cls in POLICIES.values()),
+        problem,
     )
     known = None if orders is None else read_policy(orders, policy, sigma)
     plan.run(known, host, port, workers)

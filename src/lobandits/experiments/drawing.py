@@ -12,7 +12,7 @@ import numpy as np
 from lobandits._checks import FloatArray
 from lobandits.experiments.parts import Record, Records
 from lobandits.experiments.policy_names import policy_title
-from lobandits.simulation.line_styles import line_styles
+from lobandits.simulation.regret_plot import line_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

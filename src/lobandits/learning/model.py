@@ -20,7 +20,7 @@ from lobandits._checks import (
     shaped_array,
     whole,
 )
-from lobandits._versioned import read_versioned, write_versioned
+from lobandits._files import read_versioned, write_versioned
 from lobandits.errors import LobInputError
 from lobandits.learning.centroids import averages
 from lobandits.learning.curve import EvidenceCurve

@@ -11,7 +11,7 @@ from lobandits._plots import EM, FONT_SIZE, PAGE_WIDTH
 from lobandits.learning.curve import ALIKE, EvidenceCurve
 from lobandits.learning.model import OrderModel
 from lobandits.orders import LatentOrders
-from lobandits.orders.ranks import plot_ranks
+from lobandits.orders.plot import plot_ranks
 
 BAR_WIDTH, CURVE_WIDTH = 1.4, 3.2  # in inches
 

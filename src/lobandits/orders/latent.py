@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lobandits._checks import BoolArray, IntArray, generator, read_only
-from lobandits._files import read_json
-from lobandits._versioned import write_versioned
+from lobandits._files import read_json, write_versioned
 from lobandits._words import counted
 from lobandits.errors import LobInputError, LobWarning
 from lobandits.orders.arms import Arm, arm_index, arm_indices, arm_names
 from lobandits.orders.chains import chain_closure, keep_links
-from lobandits.orders.closed import ClosedOrders
 from lobandits.orders.closure import paths
 from lobandits.orders.contexts import (
     arms_in_context,
@@ -31,11 +29,11 @@ from lobandits.orders.parse import (
     close,
     parse_matrix,
     parse_means,
+    parse_position,
     parse_ranking,
     parse_relations,
 )
-from lobandits.orders.partial import PartialOrder
-from lobandits.orders.positions import parse_position
+from lobandits.orders.partial import ClosedOrders, PartialOrder
 from lobandits.orders.storage import FORMAT, MODEL_FORMAT, VERSION, decode
 
 if TYPE_CHECKING:

@@ -1,8 +1,11 @@
 """From what a person writes (rankings, relations, means, matrices) to checked closures.
 
+States and users are given by their numbers.
+
 ``where`` opens every message: it names the state, and for files also the file and the field.
 """
 
+import operator
 import reprlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -98,3 +101,35 @@ def parse_means(means: ArrayLike, ndim: int) -> BoolArray:
     array = finite_array("means", means, ndim=ndim)
     above: BoolArray = array[..., :, None] > array[..., None, :]
     return above
+
+
+class OutOfRangeError(LobInputError, IndexError):
+    """There is no state, or no user, of that number."""
+
+
+def parse_position(index: Any, count: int, noun: str) -> int:
+    """Return the number of a state or user; -1 is the last."""
+    try:
+        number = operator.index(index)
+    except TypeError:
+        raise LobInputError(f"a {noun} is chosen by its number, got {index!r}") from None
+    if not -count <= number < count:
+        raise OutOfRangeError(f"{noun} {number} is out of range; they go from 0 to {count - 1}")
+    return number % count
+
+
+def parse_positions(
+    values: ArrayLike, count: int, noun: str, wanted: str, least: int = 0
+) -> NDArray[np.integer]:
+    """Return at least ``least`` numbers of states or users."""
+    array = as_array(f"{noun}s", values)
+    if not array.size:
+        array = array.astype(np.int64)
+    if array.ndim != 1 or len(array) < least or array.dtype.kind not in "iu":
+        raise LobInputError(f"{noun}s must be {wanted}, got {reprlib.repr(values)}")
+    outside = array[(array < 0) | (array >= count)]
+    if outside.size:
+        raise LobInputError(
+            f"{noun} {outside[0]} is out of range; the {noun}s are 0 to {count - 1}"
+        )
+    return array

@@ -1,4 +1,7 @@
-"""PartialOrder: what is known of the preferences in one latent state."""
+"""PartialOrder: what is known of the preferences in one latent state.
+
+`ClosedOrders` is what one order and the orders of all states share.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lobandits._checks import BoolArray
+from lobandits._frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import Arm, arm_names
-from lobandits.orders.closed import ClosedOrders
-from lobandits.orders.closure import paths, reduction
+from lobandits.orders.closure import none_above, paths, reduction
 from lobandits.orders.parse import (
     as_list,
     close,
@@ -20,10 +24,40 @@ from lobandits.orders.parse import (
     parse_ranking,
     parse_relations,
 )
+from lobandits.orders.tables import OrderTables, make_tables
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, init=False)
+class ClosedOrders(Frozen):
+    """Transitive closures: of one order (k, k), or one for each state (m, k, k)."""
+
+    precedes: BoolArray
+    arms: tuple[str, ...]
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms, k."""
+        return len(self.arms)
+
+    @cached_property
+    def is_total(self) -> bool:
+        """Whether every pair of arms is ordered, in every state."""
+        k, size = self.n_arms, self.precedes.size
+        return int(self.precedes.sum()) == size // k * (k - 1) // 2
+
+    @cached_property
+    def maximal(self) -> BoolArray:
+        """Which arms have none above them: Max(s), bool (k,), or (m, k) for m states."""
+        return none_above(self.precedes)
+
+    @cached_property
+    def tables(self) -> OrderTables:
+        """The orders as kernels read them, with a leading axis of one user."""
+        return make_tables(self.precedes.reshape(1, -1, self.n_arms, self.n_arms))
 
 
 @dataclass(frozen=True, init=False)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lobandits._checks import BoolArray
-from lobandits._versioned import HEADER, check_versioned
+from lobandits._files import HEADER, check_versioned
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_index, arm_names
 from lobandits.orders.parse import close

@@ -15,8 +15,7 @@ from lobandits.errors import LobInputError
 from lobandits.orders.arms import Arm, arm_indices, arm_names
 from lobandits.orders.chains import keep_links
 from lobandits.orders.latent import LatentOrders
-from lobandits.orders.parse import as_array, as_list
-from lobandits.orders.positions import parse_position, parse_positions
+from lobandits.orders.parse import as_array, as_list, parse_position, parse_positions
 from lobandits.orders.tables import OrderTables, chain_tables, make_tables
 
 

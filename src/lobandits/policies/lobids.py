@@ -28,8 +28,7 @@ from lobandits.policies.loss_bounds import (
     state_without_bounds,
 )
 from lobandits.policies.losses import fit_of_states
-from lobandits.policies.order_policy import OrderPolicy
-from lobandits.policies.shares import checked_shares
+from lobandits.policies.order_policy import OrderPolicy, checked_shares
 
 
 @dataclass(frozen=True)

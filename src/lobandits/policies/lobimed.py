@@ -18,8 +18,7 @@ from lobandits.policies.loss_bounds import (
     state_without_bounds,
 )
 from lobandits.policies.losses import arm_losses, fit_of_states, losses_on_top
-from lobandits.policies.order_policy import OrderPolicy
-from lobandits.policies.shares import checked_shares
+from lobandits.policies.order_policy import OrderPolicy, checked_shares
 
 TIE = 1e-9  # indices this close, relative to the losses behind them, are equal but for rounding
 

@@ -11,9 +11,7 @@ from numpy.typing import ArrayLike
 from lobandits._checks import BoolArray, FloatArray, IntArray, whole
 from lobandits._jit import kernel, part
 from lobandits.errors import LobInputError
-from lobandits.policies.allowed import all_allowed
-from lobandits.policies.choices import CUT, draw_weighted
-from lobandits.policies.draw_on_top import draw_on_top
+from lobandits.policies.choices import CUT, all_allowed, draw_weighted
 from lobandits.policies.explanation import Details
 from lobandits.policies.loss_bounds import (
     Items,
@@ -24,9 +22,8 @@ from lobandits.policies.loss_bounds import (
     open_losses,
     state_without_bounds,
 )
-from lobandits.policies.losses import arm_losses, fit_of_states, losses_on_top
-from lobandits.policies.order_policy import OrderPolicy
-from lobandits.policies.shares import checked_shares
+from lobandits.policies.losses import arm_losses, draw_on_top, fit_of_states, losses_on_top
+from lobandits.policies.order_policy import OrderPolicy, checked_shares
 from lobandits.policies.state import array
 
 

@@ -12,7 +12,7 @@ from lobandits._checks import BoolArray, FloatArray, IntArray, positive, read_on
 from lobandits._jit import kernel, lean
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
-from lobandits.policies.allowed import all_allowed
+from lobandits.policies.choices import all_allowed
 from lobandits.policies.explanation import Details
 from lobandits.policies.order_policy import OrderPolicy
 from lobandits.policies.state import State, array, empty_state
@@ -237,22 +237,23 @@ def mark_active(
     An arm is on top where no allowed arm is above it. O(k), or O(k^2) if some are not allowed.
     """
     k, words = sets.top.shape[1:]
-    everything = all_allowed(allowed)
     some = False
     for i in range(words):
         some |= feasible[i] != 0
+    if all_allowed(allowed):
+        for a in range(k):
+            out[a] = False
+            for i in range(words):
+                out[a] |= (sets.top[row, a, i] & (feasible[i] if some else sets.all[i])) != 0
+        return
     for a in range(k):
-        on_top = False
+        out[a] = False
         for i in range(words):
             states = feasible[i] if some else sets.all[i]
-            if everything:
-                states &= sets.top[row, a, i]
-            else:
-                for b in range(k):
-                    if allowed[b]:
-                        states &= ~sets.above[row, b, a, i]
-            on_top |= states != 0
-        out[a] = on_top and allowed[a]
+            for b in range(k):
+                if allowed[b]:
+                    states &= ~sets.above[row, b, a, i]
+            out[a] |= allowed[a] and states != 0
 
 
 @kernel

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from lobandits._checks import BoolArray, FloatArray, IntArray, not_negative, whole
 from lobandits._jit import kernel, lean
 from lobandits.errors import LobInputError
-from lobandits.policies.allowed import all_allowed
-from lobandits.policies.choices import draw_weighted, pick, spread
+from lobandits.policies.choices import all_allowed, draw_weighted, pick, spread
 from lobandits.policies.explanation import Details
 from lobandits.policies.means_policy import MeansPolicy, allowed_means, best_means
 from lobandits.policies.state import State, array, empty_state

@@ -19,8 +19,7 @@ from lobandits._checks import (
 )
 from lobandits._frozen import Frozen
 from lobandits.errors import LobInputError
-from lobandits.policies.allowed import checked_allowed
-from lobandits.policies.choices import draw_arms
+from lobandits.policies.choices import checked_allowed, draw_arms
 from lobandits.policies.explanation import Details, Explanation, rows
 from lobandits.policies.registry import register
 from lobandits.policies.rewards import add_rewards, checked_rewards

@@ -8,7 +8,7 @@ import numpy as np
 from lobandits._checks import BoolArray, FloatArray, read_only
 from lobandits._jit import kernel
 from lobandits.orders import OrderTables
-from lobandits.policies.allowed import mark_tops
+from lobandits.policies.choices import mark_tops
 from lobandits.policies.explanation import Details
 from lobandits.policies.order_policy import OrderPolicy
 from lobandits.policies.state import State

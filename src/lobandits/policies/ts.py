@@ -1,5 +1,6 @@
 """TS, the paper's "Gaussian-Gaussian TS"."""
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -20,11 +21,11 @@ from lobandits._checks import (
 from lobandits._jit import kernel
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_names
-from lobandits.policies.allowed import all_allowed
 from lobandits.policies.explanation import Details
-from lobandits.policies.largest_draw import RULE, chances_of_largest
 from lobandits.policies.policy import Policy
 from lobandits.policies.state import State
+
+TAIL = 7.0  # standard deviations beyond which a density, or what is above, vanishes
 
 
 class ArmPriors(NamedTuple):
@@ -151,16 +152,14 @@ def largest_draws(
     """Write each user's allowed arm of the largest posterior draw m + sqrt(v) z. Cost O(n k)."""
     n, k = counts.shape
     means, stds = np.empty(k), np.empty(k)
-    everything = len(allowed) == 1 and all_allowed(allowed[0])
     for u in range(n):
         some = allowed[u if len(allowed) > 1 else 0]
         posterior(counts[u], sums[u], prior, means, stds)
+        largest = -np.inf
         for a in range(k):
-            means[a] += stds[a] * noise[u, a]
-        if not everything:
-            for a in range(k):
-                means[a] = means[a] if some[a] else -np.inf
-        chosen[u] = means.argmax()
+            draw = means[a] + stds[a] * noise[u, a]
+            if draw > largest and some[a]:
+                chosen[u], largest = a, draw
 
 
 @kernel
@@ -180,4 +179,55 @@ def largest_draw_odds(
         some = allowed[u if len(allowed) > 1 else 0]
         posterior(counts[u], sums[u], prior, means, stds)
         odds[u, some] = chances_of_largest(means[some], stds[some], nodes, weights)
+    return odds
+
+
+def _rule(nodes: int) -> tuple[FloatArray, FloatArray]:
+    """Return nodes and weights of Gauss-Legendre quadrature on [0, 1]."""
+    at, weights = np.polynomial.legendre.leggauss(nodes)
+    return read_only((at + 1) / 2), read_only(weights / 2)
+
+
+RULE = _rule(10)
+
+
+@kernel
+def chances_of_largest(
+    means: FloatArray, stds: FloatArray, nodes: FloatArray, weights: FloatArray
+) -> FloatArray:
+    """Return P(X_a is the largest) of independent X_a ~ N(m_a, v_a), by quadrature.
+
+    It is the integral of pdf_a(x) prod_{b != a} cdf_b(x) dx.
+
+    Below ``start = max(mean - tail std)`` the product vanishes, above ``max(mean + tail std)``
+    the densities do; x counts from start. Invariant: a panel is no wider than the std of any
+    arm that still varies in it, so ten nodes give ten digits. At most 2 tail k panels.
+    """
+    odds = np.zeros(len(means))
+    density, below = np.empty(len(means)), np.empty(len(means))
+    start = (means - TAIL * stds).max()
+    end = (means + TAIL * stds).max() - start
+    if end == 0.0:  # the stds vanish beside the means: every draw is its mean
+        odds[means.argmax()] = 1.0
+        return odds
+    x = 0.0
+    while x < end:
+        width = end - x
+        for b in range(len(means)):
+            if start - means[b] + x < TAIL * stds[b]:
+                width = min(width, stds[b])
+        for j in range(len(nodes)):
+            product = weights[j] * width
+            for b in range(len(means)):
+                z = (start - means[b] + x + nodes[j] * width) / stds[b]
+                if z > TAIL:
+                    below[b], density[b] = 1.0, 0.0
+                    continue
+                below[b] = 0.5 * math.erfc(-z / math.sqrt(2.0))
+                density[b] = math.exp(-0.5 * z * z) / (math.sqrt(2.0 * math.pi) * stds[b])
+                product *= below[b]
+            for a in range(len(means)):
+                odds[a] += product * density[a] / below[a]
+        x += width
+    odds /= odds.sum()
     return odds

@@ -20,9 +20,8 @@ from lobandits._checks import (
     read_only,
     whole,
 )
-from lobandits._files import read_json
+from lobandits._files import check_versioned, read_json, write_versioned
 from lobandits._frozen import Frozen
-from lobandits._versioned import check_versioned, write_versioned
 from lobandits._words import counted
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders

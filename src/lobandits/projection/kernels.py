@@ -4,7 +4,8 @@ All of them solve, for one order and optionally one arm ``top`` above all others
 
     min over mu of sum_a w_a (mu_a - y_a)^2   subject to   mu_a >= mu_b  wherever a is above b,
 
-where arms of weight zero cost nothing and bind the others only through the order's closure.
+where arms of weight zero cost nothing and bind the others only through the order's closure; where
+their fit is asked for, it is their value cut to what the order allows.
 """
 
 import numpy as np
@@ -12,13 +13,18 @@ import numpy as np
 from lobandits._checks import FloatArray, IntArray
 from lobandits._jit import lean, part
 from lobandits.orders import CHAINS, DAG, TOTAL, OrderTables
-from lobandits.projection.chains import fill_chains, pool_chains
-from lobandits.projection.forest import fill_forest, pool_forest
 from lobandits.projection.mincut import split_dag
-from lobandits.projection.roots import raise_top, rank_blocks, total_loss
-from lobandits.projection.scratch import Scratch
+from lobandits.projection.scratch import Records, Scratch
 from lobandits.projection.total import fill_chain, pool_chain
-from lobandits.projection.unplayed import place_unplayed
+from lobandits.projection.trees import (
+    fill_chains,
+    fill_forest,
+    pool_chains,
+    pool_forest,
+    raise_top,
+    rank_blocks,
+    total_loss,
+)
 
 
 @part
@@ -160,3 +166,70 @@ def losses_of_tops(
         arm = s.trees[tree].root
         y, w = values[arm], weights[arm]
         out[arm] = raise_top(n, trees, arm, y, w, s.blocks, s.ranked, s.trees)[1]
+
+
+@lean
+def place_unplayed(
+    values: FloatArray,
+    weights: FloatArray,
+    t: OrderTables,
+    u: int,
+    state: int,
+    top: int,
+    fit: FloatArray,
+    arms: Records,
+) -> None:
+    """Give each arm of weight zero the value nearest its own that keeps the order.
+
+    From the top down, each gets at least the highest fit below it and at most the lowest fit
+    above. Rounding of weighted arms is cut too. O(k), in a DAG O(k^2).
+    """
+    highest = highest_below(weights, t, u, state, fit, arms)
+    if top >= 0 and weights[top] == 0.0:
+        fit[top] = max(values[top], highest)
+    for j in range(values.shape[0]):
+        arm = t.sequence[u, state, j]
+        high = np.inf if top < 0 or arm == top else fit[top]
+        high = min(high, lowest_above(t, u, state, arm, fit))
+        if weights[arm] > 0.0:
+            fit[arm] = min(fit[arm], high)
+        elif arm != top:
+            fit[arm] = min(max(values[arm], arms[arm].low), high)
+
+
+@lean
+def highest_below(
+    weights: FloatArray, t: OrderTables, u: int, state: int, fit: FloatArray, arms: Records
+) -> float:
+    """Write the highest fit of the weighted arms at or below each arm; return that of all.
+
+    Invariant: an arm done, from the lowest up, knows it.
+    """
+    k = weights.shape[0]
+    highest = -np.inf
+    for arm in range(k):
+        arms[arm].low = fit[arm] if weights[arm] > 0.0 else -np.inf
+        highest = max(highest, arms[arm].low)
+    for j in range(k - 1, -1, -1):
+        arm = t.sequence[u, state, j]
+        if t.kind[u, state] == DAG:
+            for b in range(k):
+                if t.above[u, state, arm, b]:
+                    arms[arm].low = max(arms[arm].low, arms[b].low)
+        elif t.parent[u, state, arm] >= 0:
+            parent = t.parent[u, state, arm]
+            arms[parent].low = max(arms[parent].low, arms[arm].low)
+    return highest
+
+
+@lean
+def lowest_above(t: OrderTables, u: int, state: int, arm: int, fit: FloatArray) -> float:
+    """Return the lowest fit of the arms above ``arm``; without a DAG, of the one directly above."""
+    high = np.inf
+    if t.kind[u, state] == DAG:
+        for a in range(fit.shape[0]):
+            if t.above[u, state, a, arm]:
+                high = min(high, fit[a])
+    elif t.parent[u, state, arm] >= 0:
+        high = fit[t.parent[u, state, arm]]
+    return high

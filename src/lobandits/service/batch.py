@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lobandits.service.calls import Call, DecisionCall, RewardCall
-from lobandits.service.current_model import CurrentModel
+from lobandits.service.current_model import CurrentModels
 from lobandits.service.deciding import DecisionMaker
 from lobandits.service.errors import (
     DecisionExpiredError,
@@ -92,7 +92,7 @@ class Batch:
 
     def __init__(
         self,
-        current: CurrentModel,
+        current: CurrentModels,
         rng: np.random.Generator,
         writer: int,
         calls: Sequence[Call[Any]],
@@ -113,6 +113,7 @@ class Batch:
 
     def _do(self, transaction: Transaction) -> Outcomes:
         now = microseconds()
+        self._maker.find_users(transaction)
         recorded = record_rewards(transaction, self._rewards, now)
         decided = self._maker.decide(transaction, now)
         played, earned = decided.played, recorded.earned

@@ -16,6 +16,7 @@ from lobandits.service.decision import (
     check_context,
     check_decision,
     check_id,
+    check_problem,
     check_user,
 )
 from lobandits.service.errors import InvalidRequestError, UnknownDecisionError
@@ -32,6 +33,7 @@ class Request(NamedTuple):
     allowed: tuple[str, ...] | None
     id: bytes | None
     context: str | None
+    problem: str | None
 
 
 class Reward(NamedTuple):
@@ -42,7 +44,7 @@ class Reward(NamedTuple):
 
 
 def read_requests(requests: Iterable[Any]) -> list[Request]:
-    """Return requests: each a user's name, or a mapping with user, allowed, id and context."""
+    """Return requests: each a user's name, or a mapping with its fields."""
     return [_request(request) for request in _listed("requests", requests)]
 
 
@@ -53,13 +55,14 @@ def read_rewards(rewards: Iterable[Any]) -> list[Reward]:
 
 def _request(request: Any) -> Request:
     if isinstance(request, str):
-        return Request(check_user(request), None, None, None)
-    user, allowed, key, context = _fields(request, "request", "user", "allowed", "id", "context")
+        return Request(check_user(request), None, None, None, None)
+    user, allowed, key, context, problem = _fields(request, "request", *Request._fields)
     return Request(
         user=check_user(user),
         allowed=check_allowed(allowed),
         id=None if key is None else check_id(key),
         context=check_context(context),
+        problem=check_problem(problem),
     )
 
 

@@ -5,7 +5,7 @@ import random
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 try:
     import httpx
@@ -13,7 +13,7 @@ except ImportError as error:
     raise ImportError("the client needs httpx: pip install httpx") from error
 
 from lobandits.errors import LobInputError
-from lobandits.service.decision import Decision, check_user, new_id
+from lobandits.service.decision import Decision, check_problem, check_user, new_id
 from lobandits.service.errors import ServiceError, StoreUnavailableError, error_of
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ class Client:
         Seconds to wait for each answer.
     retries
         How often a request is sent again before the error is raised.
+    problem
+        The problem of all calls that name none; by default the server's own.
 
     Examples
     --------
@@ -50,7 +52,13 @@ class Client:
     """
 
     def __init__(
-        self, url: str, key: str | None = None, *, timeout: float = 10.0, retries: int = 5
+        self,
+        url: str,
+        key: str | None = None,
+        *,
+        timeout: float = 10.0,
+        retries: int = 5,
+        problem: str | None = None,
     ) -> None:
         if not isinstance(url, str) or not url.startswith(("http://", "https://")):
             raise LobInputError(f"url must begin with http:// or https://, got {url!r}")
@@ -60,6 +68,7 @@ class Client:
             raise LobInputError(f"timeout must be a positive number of seconds, got {timeout!r}")
         self.url = url.rstrip("/")
         self.retries = retries
+        self.problem = check_problem(problem)
         headers = {"authorization": f"Bearer {key}"} if key else {}
         self._http = httpx.Client(
             headers={"content-type": "application/json", **headers},
@@ -74,14 +83,16 @@ class Client:
         allowed: Iterable[str] | None = None,
         id: str | None = None,  # noqa: A002
         context: str | None = None,
+        problem: str | None = None,
     ) -> Decision:
         """Return an arm for a user; see `DecisionService.decide`."""
-        request = _named({"user": user, "allowed": allowed, "id": id, "context": context})
-        return Decision(**self._ask("POST", "/v1/decisions", request))
+        request = {"user": user, "allowed": allowed, "id": id, "context": context}
+        named = self._named(request | {"problem": problem})
+        return Decision(**self._ask("POST", "/v1/decisions", named))
 
     def decide_many(self, requests: Iterable[str | Mapping[str, Any]]) -> list[Decision]:
         """Return a decision for each of up to 1,000 requests."""
-        named = [_named({"user": r} if isinstance(r, str) else r) for r in requests]
+        named = [self._named({"user": r} if isinstance(r, str) else r) for r in requests]
         answer = self._ask("POST", "/v1/decisions/batch", {"requests": named}) if named else {}
         return [Decision(**decision) for decision in answer.get("decisions", ())]
 
@@ -99,24 +110,26 @@ class Client:
         answer = self._ask("POST", "/v1/rewards/batch", {"rewards": reports}) if reports else {}
         return [result["status"] for result in answer.get("results", ())]
 
-    def user(self, user: str) -> dict[str, Any]:
+    def user(self, user: str, problem: str | None = None) -> dict[str, Any]:
         """Return a user's plays and mean reward of every arm."""
-        known = self.explain(user)
+        known = self.explain(user, problem=problem)
         return {name: known[name] for name in ("user", "plays", "arms")}
 
-    def explain(self, user: str, context: str | None = None) -> dict[str, Any]:
+    def explain(
+        self, user: str, context: str | None = None, problem: str | None = None
+    ) -> dict[str, Any]:
         """Return `user`, with the state posterior and what speaks for each arm, of a context's."""
-        asked = "" if context is None else f"?context={quote(context, safe='')}"
-        return self._ask("GET", _user_path(user) + asked)
+        return self._ask("GET", self._path(_user_path(user), problem, context=context))
 
     def forget(self, user: str) -> int:
-        """Delete a user's statistics and decisions; return how many decisions."""
+        """Delete a user's statistics and decisions, of all problems; return how many decisions."""
         return int(self._ask("DELETE", _user_path(user))["decisions"])
 
-    def log(self, after: int = 0) -> Iterator[dict[str, Any]]:
+    def log(self, after: int = 0, problem: str | None = None) -> Iterator[dict[str, Any]]:
         """Yield the decisions numbered above ``after``."""
+        path = self._path("/v1/log", problem, after=after)
         try:
-            with self._http.stream("GET", f"{self.url}/v1/log", params={"after": after}) as answer:
+            with self._http.stream("GET", self.url + path) as answer:
                 if answer.status_code != 200:
                     answer.read()
                     raise _error(answer)
@@ -125,26 +138,33 @@ class Client:
         except httpx.TransportError as reason:
             raise self._silent(reason) from reason
 
-    def activity(self, minutes: int = 60) -> dict[str, Any]:
+    def activity(self, minutes: int = 60, problem: str | None = None) -> dict[str, Any]:
         """Return what happened in the last minutes."""
-        return self._ask("GET", f"/v1/activity?minutes={minutes}")
+        return self._ask("GET", self._path("/v1/activity", problem, minutes=minutes))
 
     @property
     def model(self) -> str:
         """The name of the model that decides now."""
-        return str(self._ask("GET", "/v1/model")["model"])
+        return str(self._ask("GET", self._path("/v1/model", None))["model"])
 
-    def put_model(self, policy: "Policy") -> str:
+    @property
+    def problems(self) -> dict[str, str]:
+        """The name of the model that decides now in each problem."""
+        return dict(self._ask("GET", "/v1/problems")["problems"])
+
+    def put_model(self, policy: "Policy", problem: str | None = None) -> str:
         """Serve another policy from now on; return the name of its model."""
-        return str(self._ask("PUT", "/v1/model", {"policy": policy.to_dict()})["model"])
+        path = self._path("/v1/model", problem)
+        return str(self._ask("PUT", path, {"policy": policy.to_dict()})["model"])
 
-    def rollback(self) -> str:
+    def rollback(self, problem: str | None = None) -> str:
         """Serve the model before the newest; return its name.
 
         It is asked for once only: if the answer is lost, look at `model` before you try again,
         since who goes back twice is two models back.
         """
-        return str(self._ask("POST", "/v1/model/rollback", retries=0)["model"])
+        path = self._path("/v1/model/rollback", problem)
+        return str(self._ask("POST", path, retries=0)["model"])
 
     def ready(self) -> None:
         """Return if the server can decide."""
@@ -198,17 +218,24 @@ class Client:
         except (TypeError, ValueError):
             raise error_of("unexpected_answer", f"{self.url} answered no JSON") from None
 
+    def _path(self, path: str, problem: str | None, **values: Any) -> str:
+        """Return a path with its query; None is left out."""
+        asked = {**values, "problem": problem or self.problem}
+        query = urlencode({name: value for name, value in asked.items() if value is not None})
+        return f"{path}?{query}" if query else path
+
+    def _named(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a request that may be repeated: it has an id."""
+        allowed = request.get("allowed")
+        if isinstance(allowed, str):
+            raise LobInputError("allowed must be a list of arms")
+        listed = None if allowed is None else list(allowed)
+        problem = request.get("problem") or self.problem
+        named = {"allowed": listed, "id": request.get("id") or new_id(), "problem": problem}
+        return {**request, **named}
+
     def _silent(self, reason: Exception) -> StoreUnavailableError:
         return StoreUnavailableError(f"{self.url} does not answer: {reason}")
-
-
-def _named(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a request that may be repeated: it has an id."""
-    allowed = request.get("allowed")
-    if isinstance(allowed, str):
-        raise LobInputError("allowed must be a list of arms")
-    listed = None if allowed is None else list(allowed)
-    return {**request, "allowed": listed, "id": request.get("id") or new_id()}
 
 
 def _user_path(user: str) -> str:

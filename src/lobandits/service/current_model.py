@@ -1,17 +1,23 @@
-"""Which model decides: the newest of the store, followed as newer ones come, and the way back."""
+"""Which models decide: the newest of each problem, followed as newer ones come; the way back."""
 
 import logging
 import time
 
 from lobandits.errors import LobInputError
 from lobandits.policies import Policy
-from lobandits.service.errors import NoEarlierModelError, UnreadableModelError
+from lobandits.service.errors import (
+    NoEarlierModelError,
+    UnknownProblemError,
+    UnreadableModelError,
+)
 from lobandits.service.model import Model
 from lobandits.service.served_policy import encoded
 from lobandits.service.store import Store
 from lobandits.service.store.models import (
+    DEFAULT_PROBLEM,
     StoredNames,
     newest_version,
+    newest_versions,
     put_model,
     versions,
     withdraw,
@@ -22,60 +28,93 @@ POLL_SECONDS = 1.0
 logger = logging.getLogger(__name__)
 
 
-class CurrentModel:
-    """The newest model of a store, as ``model``, and the ``names`` of all arms and models."""
+class CurrentModels:
+    """The newest model of each problem of a store, and the ``names`` of all arms and models.
 
-    def __init__(self, store: Store, policy: Policy | None) -> None:
+    ``problem`` is meant where none is named. It must have a model that can be read; another one
+    that cannot is refused when it is asked for.
+    """
+
+    def __init__(self, store: Store, policy: Policy | None, problem: str) -> None:
         self._store = store
+        self.problem = problem
         self.names = StoredNames(store)
         if policy is not None:
-            put_model(store, *encoded(policy), policy.arms)
-        version = newest_version(store)
-        if not version:
-            raise LobInputError("the store has no model yet; give a policy (lob serve: --orders)")
-        self.model = Model(store, version)
+            put_model(store, *encoded(policy), policy.arms, problem)
+        newest = newest_versions(store)
+        if problem not in newest:
+            which = "" if problem == DEFAULT_PROBLEM else f" of the problem {problem!r}"
+            raise LobInputError(
+                f"the store has no model{which} yet; give a policy (lob serve: --orders)"
+            )
+        self._models = {problem: Model(store, newest[problem])}
+        self._unreadable: dict[str, tuple[int, UnreadableModelError]] = {}
         self._looked = time.monotonic()
-        self._unreadable = 0
+        self._take(newest)
 
-    def put(self, policy: Policy) -> str:
+    @property
+    def problems(self) -> list[str]:
+        """The problems that have a model, by name."""
+        return sorted(self._models)
+
+    def model(self, problem: str | None = None) -> Model:
+        """Return the model that decides in a problem."""
+        name = self.problem if problem is None else problem
+        if found := self._models.get(name):
+            return found
+        if name in self._unreadable:
+            raise self._unreadable[name][1]
+        raise UnknownProblemError(
+            f"there is no problem {name!r:.80}; put its first model: lob model put --problem"
+        )
+
+    def put(self, policy: Policy, problem: str | None = None) -> str:
         """Let a policy decide, as the newest model; return the model's name."""
-        put_model(self._store, *encoded(policy), policy.arms)
-        return self.reload()
+        put_model(self._store, *encoded(policy), policy.arms, problem or self.problem)
+        return self.reload(problem)
 
-    def rollback(self) -> str:
+    def rollback(self, problem: str | None = None) -> str:
         """Let the model before the newest decide; return its name."""
-        rollback(self._store)
-        return self.reload()
+        rollback(self._store, problem or self.problem)
+        return self.reload(problem)
 
-    def reload(self) -> str:
+    def reload(self, problem: str | None = None) -> str:
         """Let the newest model decide; return its name."""
-        version = newest_version(self._store)
-        if version != self.model.version:
-            self.model = Model(self._store, version)
-        return self.model.name
+        name = problem or self.problem
+        version = newest_version(self._store, name)
+        known = self._models.get(name)
+        if version and (known is None or known.version != version):
+            self._models[name] = Model(self._store, version)
+        return self.model(name).name
 
     def follow(self) -> None:
-        """Look for a newer model, at most once a second; go on with this one if it is no use."""
+        """Look for newer models, at most once a second; go on with one whose newer is no use."""
         now = time.monotonic()
-        if now - self._looked <= POLL_SECONDS:
-            return
-        self._looked = now
-        version = newest_version(self._store)
-        if version not in (self.model.version, self._unreadable):
+        if now - self._looked > POLL_SECONDS:
+            self._looked = now
+            self._take(newest_versions(self._store))
+
+    def _take(self, newest: dict[str, int]) -> None:
+        for problem, version in newest.items():
+            known = self._models.get(problem)
+            unreadable, _ = self._unreadable.get(problem, (0, None))
+            if version == unreadable or (known is not None and known.version == version):
+                continue
             try:
-                self.model = Model(self._store, version)
+                self._models[problem] = Model(self._store, version)
             except UnreadableModelError as error:
-                self._unreadable = version  # say so once
-                logger.error("going on with model %s: %s", self.model.name, error)
+                self._unreadable[problem] = version, error  # say so once
+                before = f"model {known.name}" if known else f"no model of {problem}"
+                logger.error("going on with %s: %s", before, error)
 
 
-def rollback(store: Store) -> Model:
+def rollback(store: Store, problem: str = DEFAULT_PROBLEM) -> Model:
     """Withdraw the newest model, and those before it that cannot be read; return what is left.
 
     A version keeps its number, name and policy, so the log reads as before. Whoever goes back
     twice is two models back; a model that was withdrawn is served again once it is put again.
     """
-    newest, *older = versions(store) or [0]
+    newest, *older = versions(store, problem) or [0]
     for version in older:
         try:
             model = Model(store, version)

@@ -9,21 +9,27 @@ import numpy as np
 from lobandits.errors import LobError
 from lobandits.orders.contexts import without_context
 from lobandits.service.calls import DecisionCall
-from lobandits.service.current_model import CurrentModel
+from lobandits.service.current_model import CurrentModels
 from lobandits.service.decision import Decision, new_ids
 from lobandits.service.errors import IdConflictError
-from lobandits.service.model import Places
+from lobandits.service.model import Model, Places
 from lobandits.service.store.transaction import StoredDecision, Transaction
 
 
 class Wanted(NamedTuple):
-    """A request for a decision, with its id and its arms in the model."""
+    """A request for a decision, with its id, its problem's model, and its arms in that."""
 
     user: str
     id: bytes
     named: bool  # whether the caller gave the id
+    model: Model
     places: Places
     context: str | None
+
+    @property
+    def owner(self) -> tuple[str, str]:
+        """The user and the problem."""
+        return self.user, self.model.problem
 
     def named_here(self, arm: str) -> str:
         """Return an arm's name in the context that was asked for."""
@@ -38,17 +44,18 @@ class Decided(NamedTuple):
 
 
 class DecisionMaker:
-    """Makes the decisions of some calls, with the model that is current now.
+    """Makes the decisions of some calls, with the models that are current now.
 
     Every request has its id before the transaction: so another try finds what an earlier one has
     written.
     """
 
     def __init__(
-        self, current: CurrentModel, rng: np.random.Generator, calls: Iterable[DecisionCall]
+        self, current: CurrentModels, rng: np.random.Generator, calls: Iterable[DecisionCall]
     ) -> None:
-        self._model, self._names, self._rng = current.model, current.names, rng
+        self._current, self._names, self._rng = current, current.names, rng
         self._wanted: dict[DecisionCall, list[Wanted]] = {}
+        self._users: dict[str, int] = {}
         self._tried = False
         for call in calls:
             try:
@@ -62,11 +69,17 @@ class DecisionMaker:
                 user=request.user,
                 id=request.id or fresh,
                 named=request.id is not None,
-                places=self._model.places(request.allowed, request.context),
+                model=(model := self._current.model(request.problem)),
+                places=model.places(request.allowed, request.context),
                 context=request.context,
             )
             for request, fresh in zip(call.requests, new_ids(call.size), strict=True)
         ]
+
+    def find_users(self, transaction: Transaction) -> None:
+        """Find the users that exist, before decisions are locked: as forgetting does."""
+        names = {want.user: None for wants in self._wanted.values() for want in wants}
+        self._users = transaction.find_users(list(names))
 
     def decide(self, transaction: Transaction, now: int) -> Decided:
         """Return decisions that exist, make and write the others."""
@@ -74,9 +87,8 @@ class DecisionMaker:
         known = [want.id for want in every if self._tried or want.named]
         self._tried = True
         stored = transaction.find_decisions(known)
-        users = transaction.find_users(list({want.user: None for want in every}))
-        fresh, stolen = self._accept(stored, users)
-        made, played = self._make(transaction, fresh, users, now)
+        fresh, stolen = self._accept(stored, self._users)
+        made, played = self._make(transaction, fresh, self._users, now)
         made |= {want.id: self._told(want, stored[want.id]) for want in every if want.id in stored}
         outcomes = {
             call: stolen.get(call) or [made[want.id] for want in wants]
@@ -87,23 +99,26 @@ class DecisionMaker:
     def _accept(
         self, stored: dict[bytes, StoredDecision], users: dict[str, int]
     ) -> tuple[list[Wanted], dict[DecisionCall, LobError]]:
-        """Return what is wanted anew, and errors of calls with ids of other users."""
+        """Return what is wanted anew, and errors of calls with ids of other users or problems."""
         names = {number: name for name, number in users.items()}
-        owners = {row.id: names.get(row.user_id) for row in stored.values()}
+        owners = {
+            row.id: (names.get(row.user_id), self._names.problem(row.model))
+            for row in stored.values()
+        }
         fresh: list[Wanted] = []
         stolen: dict[DecisionCall, LobError] = {}
         for call, wants in self._wanted.items():
             mine: dict[bytes, Wanted] = {}
             for want in wants:
                 first = mine.setdefault(want.id, want)
-                if owners.get(want.id, first.user) != want.user:
+                if owners.get(want.id, first.owner) != want.owner:
                     stolen[call] = IdConflictError(
-                        f"the id {want.id.hex()} is of another user's decision"
+                        f"the id {want.id.hex()} is of another user's or problem's decision"
                     )
                     break
             else:
                 fresh += [want for want in mine.values() if want.id not in owners]
-                owners |= {want.id: want.user for want in mine.values()}
+                owners |= {want.id: want.owner for want in mine.values()}
         return fresh, stolen
 
     def _make(
@@ -112,19 +127,20 @@ class DecisionMaker:
         """Decide for users, new ones too, and write the decisions."""
         if not wants:
             return {}, Counter()
-        model = self._model
         row_of = {name: row for row, name in enumerate(dict.fromkeys(want.user for want in wants))}
         users = users | transaction.add_users(name for name in row_of if name not in users)
         numbers = [users[name] for name in row_of]
-        table = model.table(numbers, transaction.read_statistics(numbers))
-        rows = np.array([row_of[want.user] for want in wants])
-        choices = model.choose(table, rows, [want.places for want in wants], self._rng)
+        stored = transaction.read_statistics(numbers)
         written, made = [], {}
-        for want, place, chance in zip(wants, *choices, strict=True):
-            arm = model.ids[place]
-            written.append((want.id, users[want.user], arm, chance, model.version, now))
-            name = want.named_here(model.policy.arms[place])
-            made[want.id] = Decision(want.id.hex(), name, chance, model.name)
+        for model, mine in _by_model(wants).items():
+            rows = np.array([row_of[want.user] for want in mine])
+            table, sets = model.table(numbers, stored), [want.places for want in mine]
+            choices = model.choose(table, rows, sets, self._rng)
+            for want, place, chance in zip(mine, *choices, strict=True):
+                arm = model.ids[place]
+                written.append((want.id, users[want.user], arm, chance, model.version, now))
+                name = want.named_here(model.policy.arms[place])
+                made[want.id] = Decision(want.id.hex(), name, chance, model.name)
         transaction.add_decisions(written)
         return made, Counter(row[2] for row in written)
 
@@ -132,3 +148,11 @@ class DecisionMaker:
         """Return a stored decision as it was returned before."""
         arm, model = self._names.arm(row.arm_id), self._names.model(row.model)
         return Decision(row.id.hex(), want.named_here(arm), row.probability, model)
+
+
+def _by_model(wants: Iterable[Wanted]) -> dict[Model, list[Wanted]]:
+    """Return the requests of each model."""
+    found: dict[Model, list[Wanted]] = {}
+    for want in wants:
+        found.setdefault(want.model, []).append(want)
+    return found

@@ -1,4 +1,4 @@
-"""Decisions and their ids, and what users, contexts and lists of allowed arms may be.
+"""Decisions and their ids, and what users, problems, contexts and allowed arms may be.
 
 An id is 16 bytes in the store, and 32 hexadecimal digits outside.
 """
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from lobandits.service.errors import InvalidRequestError, UnknownDecisionError
 
 ID = re.compile(r"[0-9a-f]{32}")
+PROBLEM = re.compile(r"[A-Za-z0-9._-]{1,64}")
 VERSION_7 = bytes(0x70 | byte & 0x0F for byte in range(256))  # what each byte becomes
 VARIANT_2 = bytes(0x80 | byte & 0x3F for byte in range(256))
 
@@ -100,6 +101,19 @@ def check_user(user: Any) -> str:
     if "\0" in user:
         raise InvalidRequestError("user", "a user must not contain the character NUL")
     return user
+
+
+def check_problem(problem: Any) -> str | None:
+    """Return the name of a problem; None stands for the usual one."""
+    if problem is None:
+        return None
+    if not isinstance(problem, str) or not PROBLEM.fullmatch(problem):
+        raise InvalidRequestError(
+            "problem",
+            "a problem is named by 1 to 64 letters, digits, dots, hyphens and underscores, got "
+            f"{problem!r:.80}",
+        )
+    return problem
 
 
 def check_context(context: Any) -> str | None:

@@ -12,16 +12,17 @@ from lobandits.errors import LobError
 from lobandits.policies import Policy
 from lobandits.service.batch import RECORDED, Batch, counted
 from lobandits.service.calls import Call, DecisionCall, GroupCommit, RewardCall, check_reward
-from lobandits.service.current_model import CurrentModel
-from lobandits.service.decision import Decision, check_context, check_user
+from lobandits.service.current_model import CurrentModels
+from lobandits.service.decision import Decision, check_context, check_problem, check_user
 from lobandits.service.errors import StoreUnavailableError
+from lobandits.service.model import Model
 from lobandits.service.reports.activity import activity_report
 from lobandits.service.reports.log import PAGE, LogRow, log_rows
 from lobandits.service.reports.user import explanation, user_report
 from lobandits.service.served_policy import encoded
 from lobandits.service.store import Store, open_store
 from lobandits.service.store.history import KEPT_MINUTES, drop_old_minutes, overdue
-from lobandits.service.store.models import newest_version
+from lobandits.service.store.models import DEFAULT_PROBLEM
 from lobandits.service.store.tables import microseconds
 from lobandits.service.store.users import forget, user_statistics
 
@@ -44,6 +45,10 @@ class DecisionService:
         Seconds after which `expire` gives an unrewarded decision the default reward; None: never.
     default_reward
         That reward.
+    problem
+        The problem of ``policy``, and the one that is meant where a call names none. A store may
+        have many, each with its own models, arms and statistics; users are the same in all. A
+        problem comes into being with its first model (`put_model`).
     seed
         Seeds the choices, for tests; by default they are drawn from the system's entropy.
 
@@ -69,15 +74,17 @@ class DecisionService:
         *,
         reward_wait: float | None = None,
         default_reward: float = 0.0,
+        problem: str = DEFAULT_PROBLEM,
         seed: int | None = None,
     ) -> None:
         self.reward_wait = None if reward_wait is None else not_negative("reward_wait", reward_wait)
         self.default_reward = check_reward(default_reward)
+        self.problem = check_problem(problem) or DEFAULT_PROBLEM
         if policy is not None:
             encoded(policy)  # refuse it before a store is opened
         self.store = open_store(store) if isinstance(store, str) else store
         try:
-            self._current = CurrentModel(self.store, policy)
+            self._current = CurrentModels(self.store, policy, self.problem)
         except BaseException:
             if isinstance(store, str):
                 self.store.close()
@@ -89,12 +96,22 @@ class DecisionService:
     @property
     def model(self) -> str:
         """The name of the model that decides now."""
-        return self._current.model.name
+        return self._current.model().name
 
     @property
     def policy(self) -> Policy:
         """The policy that decides now."""
-        return self._current.model.policy
+        return self._current.model().policy
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """The name of the model that decides now in each problem."""
+        return {name: self._current.model(name).name for name in self._current.problems}
+
+    def served(self, problem: str | None = None) -> tuple[str, Policy]:
+        """Return the name of the model that decides now in a problem, and its policy."""
+        model = self._model(problem)
+        return model.name, model.policy
 
     def decide(
         self,
@@ -102,6 +119,7 @@ class DecisionService:
         allowed: Iterable[str] | None = None,
         id: str | None = None,  # noqa: A002
         context: str | None = None,
+        problem: str | None = None,
     ) -> Decision:
         """Return an arm for a user.
 
@@ -118,15 +136,19 @@ class DecisionService:
         context
             Choose among the arms of a context, which the model names ``"context: arm"``; the arm
             returned and those allowed are named without it.
+        problem
+            Choose among the arms of a problem, by default the service's own.
+
+        Raises `UnknownProblemError` if the problem has no model.
         """
         request = {"user": user, "allowed": allowed, "id": id, "context": context}
-        return self.decide_many([request])[0]
+        return self.decide_many([request | {"problem": problem}])[0]
 
     def decide_many(self, requests: Iterable[str | Mapping[str, Any]]) -> list[Decision]:
         """Return a decision for each request, all in one transaction or none.
 
-        A request is a user's name, or a mapping with ``user`` and perhaps ``allowed``, ``id`` and
-        ``context``.
+        A request is a user's name, or a mapping with ``user`` and perhaps ``allowed``, ``id``,
+        ``context`` and ``problem``.
         A user who comes twice is decided for twice on the same statistics.
         """
         return self._group.submit(DecisionCall(requests))
@@ -157,60 +179,76 @@ class DecisionService:
         """
         try:
             self._current.follow()
-            Batch(self._current, self._rng, self._writer, calls).run(self.store)
+            self._run_together(calls)
         except Exception as error:
             _fail(calls, error)
         except BaseException:
             _fail(calls, StoreUnavailableError("the service was interrupted; try again"))
             raise
 
-    def user(self, user: str) -> dict[str, Any]:
+    def _run_together(self, calls: list[Call[Any]]) -> None:
+        """Run calls in one transaction; if that fails, each in its own: none pays for another."""
+        try:
+            Batch(self._current, self._rng, self._writer, calls).run(self.store)
+        except StoreUnavailableError:
+            raise
+        except Exception:
+            if len(calls) == 1:
+                raise
+            for call in calls:
+                self.run([call])
+
+    def user(self, user: str, problem: str | None = None) -> dict[str, Any]:
         """Return a user's plays and mean reward of every arm, also of earlier models if played.
 
         Raises `UnknownUserError` if no decision was made for the user.
         """
-        statistics = self._statistics(user)
-        return user_report(self._current.model, self._current.names, user, statistics)
+        model = self._model(problem)
+        statistics = user_statistics(self.store, model.problem, check_user(user))
+        return user_report(model, self._current.names, user, statistics)
 
-    def explain(self, user: str, context: str | None = None) -> dict[str, Any]:
+    def explain(
+        self, user: str, context: str | None = None, problem: str | None = None
+    ) -> dict[str, Any]:
         """Return `user`, with the state posterior and what speaks for each arm, as plain data.
 
         With a context, what speaks for its arms.
         """
-        model = self._current.model
+        model = self._model(problem)
         places = model.places(None, check_context(context))
-        statistics = self._statistics(user)
+        statistics = user_statistics(self.store, model.problem, check_user(user))
         report = user_report(model, self._current.names, user, statistics)
         return report | explanation(model, statistics, places)
 
     def forget(self, user: str) -> int:
-        """Delete a user's statistics and decisions; return how many decisions."""
+        """Delete a user's statistics and decisions, of all problems; return how many decisions."""
         return forget(self.store, check_user(user))
 
-    def log(self, after: int = 0, page: int = PAGE) -> Iterator[LogRow]:
+    def log(self, after: int = 0, page: int = PAGE, problem: str | None = None) -> Iterator[LogRow]:
         """Yield the decisions numbered above ``after``, in the order in which they were stored.
 
         An export of any length blocks nobody. With several writers on PostgreSQL, a decision may
         become visible after one with a higher number, so continue an export after a row that was
         a minute old.
         """
-        return log_rows(self.store, self._current.names, after, page)
+        of = self._model(problem).problem
+        return log_rows(self.store, self._current.names, of, after, page)
 
-    def put_model(self, policy: Policy) -> str:
+    def put_model(self, policy: Policy, problem: str | None = None) -> str:
         """Serve another policy from now on; return the name of its model.
 
         Statistics belong to arms' names: arms may be added, removed and reordered. Other
-        processes follow within a second.
+        processes follow within a second. A problem that has no model yet comes into being.
         """
-        return self._current.put(policy)
+        return self._current.put(policy, check_problem(problem))
 
-    def rollback(self) -> str:
+    def rollback(self, problem: str | None = None) -> str:
         """Serve the model before the newest, by withdrawing that; return its name.
 
         Older models that cannot be read are passed over. Raises `NoEarlierModelError` if none is
         left. Other processes follow within a second.
         """
-        return self._current.rollback()
+        return self._current.rollback(check_problem(problem))
 
     def reload(self) -> str:
         """Serve the newest model of the store; return its name."""
@@ -233,19 +271,21 @@ class DecisionService:
             given += self._group.submit(call).count(RECORDED)
         return given
 
-    def activity(self, minutes: int = 60, sample: int = 200) -> dict[str, Any]:
+    def activity(
+        self, minutes: int = 60, sample: int = 200, problem: str | None = None
+    ) -> dict[str, Any]:
         """Return what a dashboard shows of the last ``minutes``, as plain data.
 
         How sure the states are is that of the users of the last ``sample`` decisions.
         """
         minutes = whole("minutes", minutes, most=KEPT_MINUTES)
         sample = whole("sample", sample, most=10_000)
-        self._current.follow()
-        return activity_report(self.store, self._current.model, microseconds(), minutes, sample)
+        model = self._model(problem)
+        return activity_report(self.store, model, microseconds(), minutes, sample)
 
     def ready(self) -> None:
-        """Return if the store answers, else raise `StoreUnavailableError`."""
-        newest_version(self.store)
+        """Return if the store can be written, else raise `StoreUnavailableError`."""
+        self.store.check_writes()
         self._current.follow()
 
     def close(self) -> None:
@@ -261,10 +301,9 @@ class DecisionService:
     def __repr__(self) -> str:
         return f"DecisionService({self.policy!r}, {self.store.url!r})"
 
-    def _statistics(self, user: str) -> dict[int, tuple[int, float]]:
-        found = user_statistics(self.store, check_user(user))
+    def _model(self, problem: str | None) -> Model:
         self._current.follow()
-        return found
+        return self._current.model(check_problem(problem))
 
 
 def _fail(calls: Iterable[Call[Any]], error: Exception) -> None:

@@ -46,6 +46,12 @@ class UnknownContextError(ServiceError, LobInputError):
     code = "unknown_context"
 
 
+class UnknownProblemError(ServiceError, LobInputError):
+    """The store has no model of that problem."""
+
+    code = "unknown_problem"
+
+
 class UnknownUserError(ServiceError, LobInputError):
     """No decision was made for that user, or the user was forgotten."""
 

@@ -16,7 +16,7 @@ from lobandits.service.errors import (
 )
 from lobandits.service.served_policy import choose_arms, decoded, state_of
 from lobandits.service.store import Store
-from lobandits.service.store.models import arm_numbers, read_model
+from lobandits.service.store.models import DEFAULT_PROBLEM, arm_numbers, read_model
 from lobandits.service.store.transaction import StoredStatistics
 
 Places = list[int] | None  # of allowed arms in the model, in any order; None for all arms
@@ -30,17 +30,18 @@ class Model:
     """
 
     def __init__(self, store: Store, version: int) -> None:
-        arms = arm_numbers(store)
         self.version = version
-        self.name, text = read_model(store, version)
+        self.name, self.problem, text = read_model(store, version)
+        arms = arm_numbers(store, self.problem)
         try:
             self.policy = decoded(text)
         except Exception as error:  # the policy may be anybody's
             reason = error if isinstance(error, LobError) else repr(error)
+            here = "" if self.problem == DEFAULT_PROBLEM else f" --problem {self.problem}"
             raise UnreadableModelError(
                 f"model {self.name} of {store.url} cannot be read: {reason}; import what defines "
                 "its policy (--import), upgrade lobandits if a newer one made it, or go back to "
-                f"the model before it: lob model rollback --store {store.url}"
+                f"the model before it: lob model rollback --store {store.url}{here}"
             ) from error
         self.ids = [arms[name] for name in self.policy.arms]
         self.column = np.full(max(arms.values()) + 2, -1)  # the last one is of all later arms

@@ -18,8 +18,7 @@ from lobandits._checks import FloatArray, IntArray
 from lobandits.errors import LobInputError
 from lobandits.policies import DUEL_POLICIES, DuelPolicy, DuelState, make_duel_policy
 from lobandits.policies.registry import split_options
-from lobandits.simulation.errors import SimulationError
-from lobandits.simulation.policy_run import PolicyRun
+from lobandits.simulation.policy_run import PolicyRun, SimulationError
 from lobandits.simulation.policy_specs import take_users
 from lobandits.simulation.problems import Problems
 from lobandits.simulation.streams import BLOCK, Stream, block_generator, blocks_of

@@ -1,8 +1,8 @@
-"""What environments give: problems, one per user, as arrays."""
+"""What environments must give: problems, one per user, as arrays."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -209,3 +209,15 @@ class Problems(Frozen):
             f"Problems(n_users={self.n_users}, n_arms={self.n_arms}, n_states={self.n_states}, "
             f"sigma={self.sigma:g}, rewards={self.rewards!r})"
         )
+
+
+@runtime_checkable
+class Environment(Protocol):
+    """Anything that draws problems, in parts if need be, on several machines."""
+
+    def sample(self, n: int, seed: int, first: int = 0) -> Problems:
+        """Return users ``first`` to ``first + n - 1`` of the endless sequence that ``seed`` names.
+
+        In :func:`lobandits.simulate` ``first`` is a multiple of 8.
+        """
+        ...

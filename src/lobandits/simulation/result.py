@@ -1,5 +1,6 @@
 """What a run found: regret by policy, user and round."""
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,15 +11,17 @@ import numpy as np
 
 from lobandits._checks import FloatArray, one_of, whole
 from lobandits.errors import LobInputError
-from lobandits.simulation.difference import Difference, mean_difference
-from lobandits.simulation.environment import Environment
-from lobandits.simulation.moments import Curve, Moments
+from lobandits.orders import LatentOrders, UserOrders
+from lobandits.simulation.moments import Curve, Difference, Moments, mean_difference
+from lobandits.simulation.problems import Environment
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from lobandits.simulation.summary import Summary
+
+MOST_USERS = 50  # of so many users the lower bound is computed, at most
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,8 +114,6 @@ class Result:
         The mean of :func:`lobandits.regret_lower_bound` over the run's first users, at most 50;
         for Gaussian rewards.
         """
-        from lobandits.simulation.mean_lower_bound import MOST_USERS, mean_lower_bound
-
         if self.settings.get("feedback") == "duels":
             raise LobInputError("the lower bound is for rewards; there is none for duels")
         if "lob" not in self.constants:
@@ -177,3 +178,19 @@ def _moving_average(values: FloatArray, window: int) -> FloatArray:
     ends = np.arange(1, values.shape[-1] + 1)
     starts = np.maximum(ends - window, 0)
     return np.asarray((sums[..., ends] - sums[..., starts]) / (ends - starts))
+
+
+def mean_lower_bound(env: Environment, n: int, seed: int) -> float:
+    """Return the mean constant of the lower bound over the first ``n`` users."""
+    from lobandits.theory import regret_lower_bound
+
+    problems = env.sample(n, seed)
+    known: dict[tuple[bytes, LatentOrders], float] = {}
+    constants = []
+    for user, means in enumerate(problems.means):
+        orders = problems.orders
+        key = means.tobytes(), orders[user] if isinstance(orders, UserOrders) else orders
+        if key not in known:
+            known[key] = regret_lower_bound(means, key[1], problems.sigma).constant
+        constants.append(known[key])
+    return math.fsum(constants) / n

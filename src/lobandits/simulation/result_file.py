@@ -6,20 +6,19 @@ Parquet as such would not notice a changed number or row.
 
 import json
 import os
+import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lobandits._checks import FloatArray
-from lobandits._files import write_file
-from lobandits._versioned import check_versioned
+from lobandits._files import check_versioned, write_file
 from lobandits.errors import LobInputError
-from lobandits.simulation import result_npz, result_parquet
 from lobandits.simulation.moments import ROWS, Moments
 from lobandits.simulation.result import Result
 
@@ -27,7 +26,8 @@ FORMAT = "lobandits.result"
 VERSION = 1
 FIELDS = ("settings", "seconds", "cpu_seconds", "constants")
 SETTINGS = ("environment", "policies", "horizon", "n_users", "seed", "keep")
-KINDS = {".parquet": result_parquet, ".npz": result_npz}
+KEY = "lobandits"
+Arrays = Mapping[str, NDArray[Any]]
 
 
 def save_result(result: Result, path: str | os.PathLike[str]) -> Path:
@@ -57,7 +57,7 @@ def load_result(path: str | os.PathLike[str]) -> Result:
         return _result(header, kind.read_arrays(place, header["settings"]))
 
 
-def _kind(path: str | os.PathLike[str]) -> Any:
+def _kind(path: str | os.PathLike[str]) -> "type[Npz | Parquet]":
     suffix = Path(path).suffix.lower()
     if suffix not in KINDS:
         raise LobInputError(f"{path} must end in .parquet or .npz, got {suffix or 'no suffix'!r}")
@@ -98,7 +98,7 @@ def _arrays(result: Result) -> dict[str, FloatArray]:
     return totals | {f"moments/{label}": m.table for label, m in result.moments.items()}
 
 
-def _result(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Result:
+def _result(header: Mapping[str, Any], arrays: Arrays) -> Result:
     """Return the result that a header and arrays describe, after checking every array."""
     settings = header["settings"]
     n, horizon = settings["n_users"], settings["horizon"]
@@ -123,7 +123,7 @@ def _result(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Re
 
 def _read(
     header: Mapping[str, Any],
-    arrays: Mapping[str, NDArray[Any]],
+    arrays: Arrays,
     what: str,
     shape: tuple[int, ...],
 ) -> dict[str, FloatArray]:
@@ -139,3 +139,114 @@ def _read(
             raise LobInputError(f"{name!r} is corrupt: its checksum differs")
         found[label] = np.ascontiguousarray(arrays[name], dtype=np.float64)
     return found
+
+
+class Npz:
+    """NumPy's npz: the header, and each array under its name."""
+
+    @staticmethod
+    def write(file: IO[bytes], header: str, arrays: Arrays, settings: Mapping[str, Any]) -> None:
+        """Write the header and the arrays."""
+        entries: dict[str, Any] = {"header": np.array(header), **arrays}
+        np.savez_compressed(file, **entries)
+
+    @staticmethod
+    def read_header(path: Path) -> str:
+        """Return the header."""
+        with _opened_npz(path) as data:
+            return str(data["header"])
+
+    @staticmethod
+    def read_arrays(path: Path, settings: Mapping[str, Any]) -> Arrays:
+        """Return the arrays."""
+        with _opened_npz(path) as data:
+            return {name: data[name] for name in data.files}
+
+
+@contextmanager
+def _opened_npz(path: Path) -> Iterator[Any]:
+    with path.open("rb") as file:
+        if not zipfile.is_zipfile(file):
+            raise LobInputError("corrupt or truncated, no npz file")
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as data:
+            yield data
+
+
+class Parquet:
+    """Parquet, which other programs can read.
+
+    With keep="all" it has a row per user and round: ``user``, ``round``, and a column with the
+    regret of each policy. With keep="mean" it has a row per policy, with lists: its ``totals`` by
+    user, and the moments by round. The header is kept under the key ``lobandits``.
+    """
+
+    @staticmethod
+    def write(file: IO[bytes], header: str, arrays: Arrays, settings: Mapping[str, Any]) -> None:
+        """Write the header and the arrays."""
+        import polars as pl
+
+        columns = _by_round if settings["keep"] == "all" else _by_policy
+        pl.DataFrame(columns(arrays, settings)).write_parquet(file, metadata={KEY: header})
+
+    @staticmethod
+    def read_header(path: Path) -> str:
+        """Return the header; that of a table without one is null."""
+        import polars as pl
+
+        with _damage_named():
+            return pl.read_parquet_metadata(path).get(KEY, "null")
+
+    @staticmethod
+    def read_arrays(path: Path, settings: Mapping[str, Any]) -> Arrays:
+        """Return the arrays."""
+        import polars as pl
+
+        with _damage_named():
+            frame = pl.read_parquet(path)
+        if settings["keep"] == "all":
+            shape = (settings["n_users"], settings["horizon"])
+            return {
+                f"user/{label}": frame[label].to_numpy().reshape(shape)
+                for label in settings["policies"]
+                if label in frame.columns
+            }
+        arrays = {}
+        for i, label in enumerate(frame["policy"]):
+            arrays[f"totals/{label}"] = frame["totals"][i].to_numpy()
+            arrays[f"moments/{label}"] = np.stack([frame[name][i].to_numpy() for name in ROWS])
+        return arrays
+
+
+def _by_round(arrays: Arrays, settings: Mapping[str, Any]) -> dict[str, Any]:
+    n, horizon = settings["n_users"], settings["horizon"]
+    return {
+        "user": np.repeat(np.arange(n, dtype=np.uint32), horizon),
+        "round": np.tile(np.arange(1, horizon + 1, dtype=np.uint32), n),
+        **{name.removeprefix("user/"): regret.ravel() for name, regret in arrays.items()},
+    }
+
+
+def _by_policy(arrays: Arrays, settings: Mapping[str, Any]) -> dict[str, Any]:
+    import polars as pl
+
+    labels = list(settings["policies"])
+    tables = [arrays[f"moments/{label}"] for label in labels]
+    return {
+        "policy": labels,
+        "totals": [pl.Series(arrays[f"totals/{label}"]) for label in labels],
+        **{row: [pl.Series(table[i]) for table in tables] for i, row in enumerate(ROWS)},
+    }
+
+
+@contextmanager
+def _damage_named() -> Iterator[None]:
+    from polars.exceptions import PanicException
+
+    try:
+        yield
+    except PanicException as error:  # no Exception, so nobody else would catch it
+        raise LobInputError("corrupt, no Parquet file") from error
+
+
+KINDS: dict[str, type[Npz | Parquet]] = {".parquet": Parquet, ".npz": Npz}

@@ -14,17 +14,13 @@ from lobandits._checks import one_of, whole
 from lobandits._progress import progress_bar
 from lobandits.errors import LobInputError
 from lobandits.policies import DuelPolicy, Policy
-from lobandits.simulation.chunk import Chunk, even_size
-from lobandits.simulation.chunk_run import Control, warm_up
+from lobandits.simulation.chunk import Chunk, Control, even_size, warm_up
 from lobandits.simulation.duel_run import DuelRun
-from lobandits.simulation.environment import Environment
-from lobandits.simulation.errors import SimulationInterrupted
 from lobandits.simulation.moments import Moments
-from lobandits.simulation.policy_run import Outcome, PolicyRun
+from lobandits.simulation.policy_run import Outcome, PolicyRun, RewardRun, SimulationInterrupted
 from lobandits.simulation.policy_specs import code_of_specs, label_specs
-from lobandits.simulation.problems import Problems
+from lobandits.simulation.problems import Environment, Problems
 from lobandits.simulation.result import Result
-from lobandits.simulation.reward_run import RewardRun
 from lobandits.simulation.workers import outcomes_in_order, worker_pool
 
 Spec = str | Policy | Callable[[Problems], Policy]

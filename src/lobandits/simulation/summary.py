@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lobandits.simulation.mean_lower_bound import MOST_USERS
+from lobandits.simulation.result import MOST_USERS
 
 if TYPE_CHECKING:
     import pandas as pd

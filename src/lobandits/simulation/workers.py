@@ -6,8 +6,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExec
 from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 
-from lobandits.simulation.chunk import Chunk
-from lobandits.simulation.chunk_run import Control, run_chunk
+from lobandits.simulation.chunk import Chunk, Control, run_chunk
 from lobandits.simulation.policy_run import Outcome
 
 PATIENCE = 0.2  # seconds between looks for Ctrl-C, where waiting for a lock hides it

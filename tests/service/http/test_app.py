@@ -23,7 +23,9 @@ class Broken(DecisionService):
         for call in calls:
             call.fail(self.error)
 
-    def activity(self, minutes: int = 60, sample: int = 200) -> dict[str, Any]:
+    def activity(
+        self, minutes: int = 60, sample: int = 200, problem: str | None = None
+    ) -> dict[str, Any]:
         raise self.error
 
     def ready(self) -> None:

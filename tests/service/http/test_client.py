@@ -29,6 +29,7 @@ from lobandits.service.errors import (
     UnauthorizedError,
     UnknownArmError,
     UnknownDecisionError,
+    UnknownProblemError,
     UnknownUserError,
     error_of,
 )
@@ -41,7 +42,7 @@ def client(guarded: Running) -> Iterator[lob.Client]:
 
 
 def test_it_has_the_methods_of_the_service() -> None:
-    inside = {"run", "reload", "expire", "policy", "store"}
+    inside = {"run", "reload", "expire", "policy", "served", "store"}
     theirs = {name for name in vars(DecisionService) if not name.startswith("_")} - inside
     assert theirs <= {name for name in vars(lob.Client) if not name.startswith("_")}
 
@@ -159,6 +160,33 @@ def test_going_back(tmp_path: Path) -> None:
         assert client.rollback() == client.model == client.decide("u").model == first
         with pytest.raises(NoEarlierModelError, match="no earlier model"):
             client.rollback()
+
+
+def test_several_problems(tmp_path: Path) -> None:
+    news = lob.UCB(2, sigma=1.0, arms=("sports", "tea"))
+    with (
+        running(tmp_path) as server,
+        lob.Client(server.url) as client,
+        lob.Client(server.url, problem="news") as reader,
+    ):
+        with pytest.raises(UnknownProblemError, match="there is no problem 'news'"):
+            reader.decide("ada")
+        name = client.put_model(news, problem="news")
+        assert reader.model == name != client.model
+        assert reader.problems == client.problems == {"default": client.model, "news": name}
+        mine, theirs = reader.decide_many(["ada", {"user": "ada", "problem": "default"}])
+        assert (mine.model, theirs.model) == (name, client.model)
+        assert reader.record_many([(mine.id, 1.0), (theirs.id, 2.0)]) == ["recorded"] * 2
+        assert set(reader.user("ada")["arms"]) == set(news.arms)
+        assert [row["id"] for row in reader.log()] == [mine.id]
+        assert [row["id"] for row in reader.log(problem="default")] == [theirs.id]
+        assert sum(reader.activity()["rewards"]) == 1
+        with pytest.raises(NoEarlierModelError):
+            reader.rollback()
+        assert f'arm="{mine.arm}",problem="news"' in server.http.get("/metrics").text
+        assert server.post("/v1/decisions", {"user": "a", "problem": "a b"}).status_code == 422
+        assert server.http.get("/v1/model?problem=nothing").status_code == 404
+        assert client.forget("ada") == 2
 
 
 def test_unknown_codes_are_kept() -> None:

@@ -115,7 +115,7 @@ def test_the_log_for_open_bandit_pipeline(server: Running) -> None:
     }
     data = server.http.get("/v1/log?columns=obp&format=parquet").content
     table = pl.read_parquet(io.BytesIO(data))
-    assert table.columns == ["action", "arm", "reward", "pscore"]
+    assert table.columns == ["user", "action", "arm", "reward", "pscore"]
     assert len(table) == len(lines)
     assert table["reward"].null_count() == 0
 
@@ -140,7 +140,7 @@ def test_health_and_numbers(server: Running) -> None:
     text = server.http.get("/metrics").text
     assert 'lob_requests_total{method="POST",route="/v1/decisions",status="200"}' in text
     assert 'lob_rewards_total{status="recorded"}' in text
-    assert 'lob_decisions_total{arm="tea"}' in text
+    assert 'lob_decisions_total{arm="tea",problem="default"}' in text
     assert "ada" not in text
 
 

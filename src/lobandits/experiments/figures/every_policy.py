@@ -7,7 +7,7 @@ from lobandits.experiments.experiment import Experiment
 from lobandits.experiments.figures.movielens_task import SETTING_A, SETTING_B, sweep
 from lobandits.experiments.parts import TS_BY_ARM, Record, Records
 from lobandits.experiments.policy_names import FROM_LOGS, LOBUCB_NARROW_TENTH, TOP_ARMS
-from lobandits.simulation.line_styles import line_styles
+from lobandits.simulation.regret_plot import line_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

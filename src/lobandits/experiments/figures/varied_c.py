@@ -10,7 +10,7 @@ from lobandits.experiments.figures import movielens_task, synthetic_task
 from lobandits.experiments.figures.movielens_task import SETTING_A, SETTING_B
 from lobandits.experiments.parts import Record, Records
 from lobandits.experiments.policy_names import C_VALUES, policy_title
-from lobandits.simulation.line_styles import line_styles
+from lobandits.simulation.regret_plot import line_styles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

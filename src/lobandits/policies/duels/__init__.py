@@ -1,10 +1,15 @@
 """Duels instead of rewards: which two arms a user compares next."""
 
-from lobandits.policies.duels.catalogue import DUEL_POLICIES, make_duel_policy
-from lobandits.policies.duels.dts import DoubleTS
-from lobandits.policies.duels.duel_policy import DuelPolicy, DuelState
-from lobandits.policies.duels.from_rewards import duels_from_rewards
+# ruff: noqa: I001  (the order of definition is the order of tables)
 from lobandits.policies.duels.relative import RelativeLobTS
+from lobandits.policies.duels.dts import DoubleTS
+from lobandits.policies.duels.duel_policy import (
+    DUEL_POLICIES,
+    DuelPolicy,
+    DuelState,
+    duels_from_rewards,
+    make_duel_policy,
+)
 
 __all__ = [
     "DUEL_POLICIES",

@@ -1,17 +1,26 @@
-"""DuelPolicy: which two arms each user compares next, from the duels recorded so far."""
+"""DuelPolicy: which two arms each user compares next, from the duels recorded so far.
+
+Defining a named subclass makes it known to `DUEL_POLICIES`.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import IntArray, generator, user_indices, whole
+from lobandits._checks import IntArray, finite_array, generator, one_of, user_indices, whole
 from lobandits._frozen import Frozen
 from lobandits.errors import LobInputError
+from lobandits.policies.registry import ProblemLike, known_of, split_options
 from lobandits.policies.rewards import checked_users
+
+_classes: dict[str, "type[DuelPolicy]"] = {}
+DUEL_POLICIES: Mapping[str, "type[DuelPolicy]"] = MappingProxyType(_classes)
+"""The class of every policy of duels, by its name."""
 
 
 @dataclass(eq=False)
@@ -73,6 +82,12 @@ class DuelPolicy(Frozen, ABC):
     name: ClassVar[str]
     n_arms: int
     arms: tuple[str, ...]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Make a class that has a name of its own known to `DUEL_POLICIES`."""
+        super().__init_subclass__(**options)
+        if "name" in vars(cls):
+            _classes[cls.name] = cls
 
     @abstractmethod
     def pairs(self, state: DuelState, rng: np.random.Generator) -> IntArray:
@@ -168,3 +183,54 @@ def checked_duels(pairs: ArrayLike, winners: ArrayLike, n_arms: int) -> tuple[In
             f"winners[{i}] is {won[i]}, which is neither arm of {duels[i].tolist()} nor -1 (a draw)"
         )
     return duels.astype(np.int64), won.astype(np.int64)
+
+
+def duels_from_rewards(
+    arms: ArrayLike, rewards: ArrayLike, draws: bool = False
+) -> tuple[IntArray, IntArray]:
+    """Return independent duels (a_1, a_2), (a_3, a_4), ... of consecutive plays.
+
+    The first arm wins if its reward is larger, else the second. A last play alone is left out.
+
+    Parameters
+    ----------
+    arms, rewards
+        Plays in time order, (n_plays,) for one user or (..., n_plays).
+    draws
+        Whether equal rewards are a draw (winner -1).
+
+    Returns
+    -------
+    pairs : int64 (..., n_plays // 2, 2)
+    winners : int64 (..., n_plays // 2)
+
+    Examples
+    --------
+    >>> pairs, winners = duels_from_rewards([0, 1, 2, 0], [3.0, 1.0, 2.0, 5.0])
+    >>> pairs.tolist(), winners.tolist()
+    ([[0, 1], [2, 0]], [0, 0])
+    """
+    plays, values = np.asarray(arms), finite_array("rewards", rewards)
+    if plays.ndim == 0 or plays.shape != values.shape or (plays.dtype.kind != "i" and plays.size):
+        raise LobInputError(
+            f"arms must be whole numbers and as many as rewards, got {plays.dtype} of shape "
+            f"{plays.shape} and rewards of shape {values.shape}"
+        )
+    n = plays.shape[-1] // 2 * 2
+    pairs = np.stack([plays[..., 0:n:2], plays[..., 1:n:2]], axis=-1).astype(np.int64)
+    first, second = values[..., 0:n:2], values[..., 1:n:2]
+    winners = np.where(first > second, pairs[..., 0], pairs[..., 1])
+    return pairs, np.where(first == second, -1, winners) if draws else winners
+
+
+def make_duel_policy(name: str, problems: ProblemLike, **options: Any) -> DuelPolicy:
+    """Return a policy of duels that knows what it may know of ``problems``.
+
+    ``name`` is a key of `DUEL_POLICIES`, perhaps with options: ``"relative(rho=0.1)"``.
+    """
+    name, written = split_options(name, list(DUEL_POLICIES))
+    cls = DUEL_POLICIES[name]
+    parameters = list(cls._fields())
+    for option in options | written:
+        one_of(f"option of {name}", option, parameters)
+    return cls(**known_of(problems, parameters) | written | options)

@@ -17,7 +17,13 @@ from lobandits.service.http.guard import BodyLimit, KeyCheck
 from lobandits.service.http.json_log import RequestLog
 from lobandits.service.http.metrics import Metrics
 from lobandits.service.http.refusals import HANDLERS
-from lobandits.service.http.routes import add_admin, add_decisions, add_health, add_page
+from lobandits.service.http.routes import (
+    add_admin,
+    add_decisions,
+    add_health,
+    add_models,
+    add_page,
+)
 from lobandits.service.http.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -48,8 +54,9 @@ def create_app(service: DecisionService, settings: Settings | None = None) -> Fa
         ],
         exception_handlers=HANDLERS,
     )  # fmt: skip
-    add_decisions(app, queue, metrics)
+    add_decisions(app, queue, metrics, service.problem)
     add_admin(app, service)
+    add_models(app, service)
     add_health(app, service, metrics)
     add_page(app)
     return app

@@ -19,6 +19,7 @@ EXAMPLE = "0190a6e2c3f17d0e8b1d5a3f0d6e9c42"
 Text = Annotated[str, Field(strict=True)]
 UserName = Annotated[Text, Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"^[^\x00]*$")]
 Context = Annotated[Text, Field(min_length=1, max_length=MOST_CHARACTERS)]
+Problem = Annotated[Text, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
 Id = Annotated[Text, Field(pattern="^[0-9a-f]{32}$", examples=[EXAMPLE])]
 
 
@@ -44,6 +45,9 @@ class DecisionRequest(Body):
     )
     context: Context | None = Field(
         None, description="Choose among the arms of a context, named without it.", examples=[None]
+    )
+    problem: Problem | None = Field(
+        None, description="Choose among the arms of a problem.", examples=[None]
     )
 
 
@@ -150,6 +154,12 @@ class ModelName(BaseModel):
     model: str = Field(examples=["2-5a3f0d6e"])
 
 
+class ProblemsAnswer(BaseModel):
+    """The model that decides now in each problem."""
+
+    problems: dict[str, str] = Field(examples=[{"default": "2-5a3f0d6e"}])
+
+
 class ModelAnswer(ModelName):
     """The model that decides now, whole."""
 
@@ -210,7 +220,7 @@ TAGS = {
 MEANINGS = {
     401: "The key is missing or wrong.",
     403: "The key may not do this.",
-    404: "There is no such decision or user.",
+    404: "There is no such decision, user or problem.",
     409: "The id or the decision is taken, or there is no model to go back to.",
     413: "The body is too large.",
     422: "A value is missing, unknown or wrong.",

@@ -34,11 +34,35 @@ class JsonLines(logging.Formatter):
         return json.dumps(line)
 
 
+class NoRepeats(logging.Filter):
+    """Lets a message pass once a minute: whoever is outside must not be able to fill the disk."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._passed: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the message did not pass within the last minute."""
+        message = record.getMessage()[:80]
+        if record.created - self._passed.get(message, -60.0) < 60.0:
+            return False
+        if len(self._passed) > 100:
+            self._passed.clear()
+        self._passed[message] = record.created
+        return True
+
+
 def start_logging(level: str = "info") -> None:
-    """Log the service, and uvicorn's errors, to standard output as JSON lines."""
-    handler = logging.StreamHandler(sys.stdout)
-    handler.setFormatter(JsonLines())
-    for name, least in (("lobandits.service", level), ("uvicorn.error", "warning")):
+    """Log the service, and errors of uvicorn and asyncio, to standard output as JSON lines."""
+    ours, theirs = (logging.StreamHandler(sys.stdout) for _ in range(2))
+    theirs.addFilter(NoRepeats())
+    loggers = (
+        ("lobandits.service", level, ours),
+        ("uvicorn.error", "warning", theirs),
+        ("asyncio", "error", theirs),
+    )
+    for name, least, handler in loggers:
+        handler.setFormatter(JsonLines())
         logger = logging.getLogger(name)
         logger.handlers = [handler]
         logger.setLevel(least.upper())

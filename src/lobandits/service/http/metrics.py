@@ -19,7 +19,9 @@ class Metrics:
             "lob_request_seconds", "Time to answer.", ["route"], registry=registry,
             buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0),
         )  # fmt: skip
-        self.decisions = Counter("lob_decisions", "Decisions made.", ["arm"], registry=registry)
+        self.decisions = Counter(
+            "lob_decisions", "Decisions made.", ("problem", "arm"), registry=registry
+        )
         self.rewards = Counter(
             "lob_rewards", "Rewards answered, by status.", ["status"], registry=registry
         )

@@ -14,6 +14,7 @@ from lobandits.errors import LobError
 MOST_REASONS = 3
 STATUS = {
     "unknown_decision": 404,
+    "unknown_problem": 404,
     "unknown_user": 404,
     "reward_conflict": 409,
     "expired": 409,

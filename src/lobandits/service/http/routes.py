@@ -25,6 +25,8 @@ from lobandits.service.http.bodies import (
     ModelAnswer,
     ModelBody,
     ModelName,
+    Problem,
+    ProblemsAnswer,
     Readiness,
     RewardAnswer,
     RewardAnswers,
@@ -42,13 +44,16 @@ from lobandits.service.served_policy import as_policy
 from lobandits.service.store.history import KEPT_MINUTES
 
 
-def add_decisions(app: FastAPI, queue: CallQueue, metrics: Metrics) -> None:
-    """Add what programs call all the time; their calls go through ``queue``."""
+def add_decisions(app: FastAPI, queue: CallQueue, metrics: Metrics, usual: str) -> None:
+    """Add what programs call all the time; their calls go through ``queue``.
+
+    The problem ``usual`` is meant where none is named.
+    """
 
     async def decided(requests: list[DecisionRequest]) -> list[DecisionAnswer]:
         made = await queue(DecisionCall([vars(request) for request in requests]))
-        for decision in made:
-            metrics.decisions.labels(decision.arm).inc()
+        for request, decision in zip(requests, made, strict=True):
+            metrics.decisions.labels(request.problem or usual, decision.arm).inc()
         return [DecisionAnswer.model_construct(**decision._asdict()) for decision in made]
 
     async def recorded(reports: list[RewardReport]) -> list[str]:
@@ -57,12 +62,12 @@ def add_decisions(app: FastAPI, queue: CallQueue, metrics: Metrics) -> None:
             metrics.rewards.labels(status).inc()
         return statuses
 
-    @app.post("/v1/decisions", **described("decide", 409, 422, 503))
+    @app.post("/v1/decisions", **described("decide", 404, 409, 422, 503))
     async def decide(request: DecisionRequest) -> DecisionAnswer:
         """Choose an arm for a user; a new user needs no announcement."""
         return (await decided([request]))[0]
 
-    @app.post("/v1/decisions/batch", **described("decide", 409, 422, 503))
+    @app.post("/v1/decisions/batch", **described("decide", 404, 409, 422, 503))
     async def decide_many(batch: DecisionRequests) -> DecisionAnswers:
         """Choose an arm for each of up to 1,000 users: all, or none if one request is wrong."""
         return DecisionAnswers.model_construct(decisions=await decided(batch.requests))
@@ -92,6 +97,7 @@ class RestOfPath(PathConvertor):
 register_url_convertor("rest", RestOfPath())
 
 User = Annotated[UserName, Path(description="The user's name, percent-encoded.", examples=["u42"])]
+Of = Annotated[Problem | None, Query(description="The problem; by default the server's own.")]
 
 
 def add_admin(app: FastAPI, service: DecisionService) -> None:
@@ -103,16 +109,17 @@ def add_admin(app: FastAPI, service: DecisionService) -> None:
         context: Annotated[
             Context | None, Query(description="Say why which arm of a context.")
         ] = None,
+        problem: Of = None,
     ) -> UserAnswer:
         """Say what is known of a user: plays, means, state posterior, and why which arm."""
-        return UserAnswer.model_validate(service.explain(user, context))
+        return UserAnswer.model_validate(service.explain(user, context, problem))
 
     @app.delete("/v1/users/{user:rest}", **described("admin", 422, 503))
     def forget(user: User) -> ErasedAnswer:
-        """Erase a user: statistics and decisions. Doing it twice is fine."""
+        """Erase a user: statistics and decisions of all problems. Doing it twice is fine."""
         return ErasedAnswer(decisions=service.forget(user))
 
-    kinds = described("admin", 422, 503, content=KINDS.values())
+    kinds = described("admin", 404, 422, 503, content=KINDS.values())
 
     @app.get("/v1/log", response_class=StreamingResponse, **kinds)
     def log(
@@ -126,34 +133,45 @@ def add_admin(app: FastAPI, service: DecisionService) -> None:
         after: Annotated[
             int, Query(ge=0, le=2**63 - 1, description="Only decisions numbered above this.")
         ] = 0,
+        problem: Of = None,
     ) -> StreamingResponse:
-        """Export all decisions, in the order in which they were stored."""
-        parts = export(service.log(after), form, columns)
+        """Export all decisions of a problem, in the order in which they were stored."""
+        parts = export(service.log(after, problem=problem), form, columns)
         first = next(parts, b"")  # so that a store that is away is noticed before the answer
         return StreamingResponse(chain([first], parts), media_type=KINDS[form])
 
-    @app.get("/v1/activity", **described("admin", 422, 503))
+    @app.get("/v1/activity", **described("admin", 404, 422, 503))
     def activity(
-        minutes: Annotated[int, Query(ge=1, le=KEPT_MINUTES)] = 60,
+        minutes: Annotated[int, Query(ge=1, le=KEPT_MINUTES)] = 60, problem: Of = None
     ) -> ActivityAnswer:
         """Say what happened in the last minutes, by minute and arm."""
-        return ActivityAnswer.model_validate(service.activity(minutes))
+        return ActivityAnswer.model_validate(service.activity(minutes, problem=problem))
 
-    @app.get("/v1/model", **described("admin", 503))
-    def model() -> ModelAnswer:
+
+def add_models(app: FastAPI, service: DecisionService) -> None:
+    """Add what shows and replaces the models of problems."""
+
+    @app.get("/v1/problems", **described("admin", 503))
+    def problems() -> ProblemsAnswer:
+        """Show the model that decides now in each problem."""
+        service.ready()
+        return ProblemsAnswer(problems=service.problems)
+
+    @app.get("/v1/model", **described("admin", 404, 422, 503))
+    def model(problem: Of = None) -> ModelAnswer:
         """Show the model that decides now."""
         service.ready()
-        return ModelAnswer.of(service.model, service.policy)
+        return ModelAnswer.of(*service.served(problem))
 
     @app.put("/v1/model", **described("admin", 422, 503))
-    def put_model(body: ModelBody) -> ModelName:
+    def put_model(body: ModelBody, problem: Of = None) -> ModelName:
         """Serve another policy from now on; other processes follow within a second."""
-        return ModelName(model=service.put_model(as_policy(body.policy)))
+        return ModelName(model=service.put_model(as_policy(body.policy), problem))
 
-    @app.post("/v1/model/rollback", **described("admin", 409, 503))
-    def rollback() -> ModelName:
+    @app.post("/v1/model/rollback", **described("admin", 409, 422, 503))
+    def rollback(problem: Of = None) -> ModelName:
         """Serve the model before the newest; other processes follow within a second."""
-        return ModelName(model=service.rollback())
+        return ModelName(model=service.rollback(problem))
 
 
 def add_health(app: FastAPI, service: DecisionService, metrics: Metrics) -> None:

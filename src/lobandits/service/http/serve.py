@@ -2,9 +2,11 @@
 
 import logging
 import os
+import shutil
 import tempfile
 from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from starlette.types import ASGIApp
 
@@ -20,7 +22,9 @@ from lobandits.service.http.settings import Settings
 from lobandits.service.http.workers import Workers
 from lobandits.service.served_policy import encoded
 from lobandits.service.store import open_store
-from lobandits.service.store.models import has_model
+from lobandits.service.store.models import DEFAULT_PROBLEM, has_model
+
+PREFIX = "lob-metrics-"
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +39,7 @@ class ServerPlan:
     settings: Settings = field(default_factory=Settings)
     log_level: str = "info"
     code: Code = field(default_factory=Code)  # what defines policies of one's own
+    problem: str = DEFAULT_PROBLEM
 
     def run(self, policy: Policy | None, host: str, port: int, workers: int) -> None:
         """Serve until a signal."""
@@ -45,7 +50,8 @@ class ServerPlan:
             if workers == 1:
                 Server(self.app(), lambda: announce(listener, 1)).run([listener])
                 return
-            with tempfile.TemporaryDirectory(prefix="lob-metrics-") as folder:
+            remove_orphans()
+            with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-") as folder:
                 os.environ[FOLDER] = folder
                 try:
                     Workers(self.app, listener, workers).run()
@@ -56,7 +62,7 @@ class ServerPlan:
         """Put a policy that the store never had: a restart does not undo ``lob model put``."""
         content = "" if policy is None else encoded(policy)[1]
         with closing(open_store(self.store)) as store:
-            known = has_model(store, content)
+            known = has_model(store, content, self.problem)
         with self.service(None if known else policy) as service:
             if not service.model.endswith(content[:8]):
                 fields = {"model": service.model}
@@ -74,5 +80,28 @@ class ServerPlan:
 
     def service(self, policy: Policy | None = None) -> DecisionService:
         """Return the service, by default of the store's newest model."""
-        wait, default = self.reward_wait, self.default_reward
-        return DecisionService(policy, self.store, reward_wait=wait, default_reward=default)
+        return DecisionService(
+            policy,
+            self.store,
+            reward_wait=self.reward_wait,
+            default_reward=self.default_reward,
+            problem=self.problem,
+        )
+
+
+def remove_orphans() -> None:
+    """Remove the folders of metrics whose servers were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*-*"):
+        owner = folder.name.removeprefix(PREFIX).partition("-")[0]
+        if owner.isdigit() and not _lives(int(owner)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it is of somebody else
+        return True
+    return True

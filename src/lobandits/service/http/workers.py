@@ -2,6 +2,8 @@
 
 import logging
 import multiprocessing
+import os
+import signal
 import socket
 import threading
 import time
@@ -13,7 +15,7 @@ from types import FrameType
 from starlette.types import ASGIApp
 
 from lobandits.errors import LobError
-from lobandits.service.http.server import GRACE, Server, announce, handling
+from lobandits.service.http.server import LAST, Server, announce, handling
 
 SPAWN = multiprocessing.get_context("spawn")  # a fork would copy locks and connections
 
@@ -76,24 +78,30 @@ class Workers:
                 self.processes[i] = self._start()
 
     def _stop(self) -> None:
+        """Close our end of the listener, and wait until all processes have ended."""
+        self.listener.close()
         for process in self.processes:
             process.terminate()
-        last = time.monotonic() + GRACE + 5
+        last = time.monotonic() + LAST + 2
         for process in self.processes:
             process.join(max(0.0, last - time.monotonic()))
             process.kill()  # nothing happens to one that has ended
             process.join()
+        if self.started >= self.n and any(process.exitcode == 1 for process in self.processes):
+            raise LobError(
+                "a worker ended before all its requests were answered; clients may repeat them"
+            )
 
 
 def _work(make: Callable[[], ASGIApp], listener: socket.socket, parent: Connection) -> None:
     """Serve as one of several processes, until a signal or the death of the parent."""
-    server = Server(make(), lambda: parent.send("started"))
+    threading.Thread(target=_follow_parent, daemon=True).start()
+    Server(make(), lambda: parent.send("started")).run([listener])
 
-    def watch() -> None:
-        process = multiprocessing.parent_process()
-        assert process is not None
-        process.join()
-        server.should_exit = True
 
-    threading.Thread(target=watch, daemon=True).start()
-    server.run([listener])
+def _follow_parent() -> None:
+    """End this process, as a signal would, once its parent has died; also while it starts."""
+    process = multiprocessing.parent_process()
+    assert process is not None
+    process.join()
+    os.kill(os.getpid(), signal.SIGTERM)

@@ -20,7 +20,7 @@ def activity_report(store: Store, model: Model, now: int, minutes: int, sample: 
     """Return what happened by minute and arm, and how sure the states are."""
     last = now // MINUTE
     first = last - minutes + 1
-    found = [row for row in minute_sums(store, first) if row[0] <= last]
+    found = [row for row in minute_sums(store, model.problem, first) if row[0] <= last]
     arms = list(dict.fromkeys([*model.policy.arms, *(row[1] for row in found)]))
     decisions, rewards = np.zeros((2, len(arms), minutes), np.int64)
     totals = np.zeros((len(arms), minutes))
@@ -50,7 +50,7 @@ def certainty(store: Store, model: Model, sample: int) -> Row:
     """Return the chance of the most likely state, or else arm, of the last decisions' users."""
     policy = model.policy
     of = "arm" if policy.state_posterior(policy.new_state(1)) is None else "state"
-    users, stored = recent_statistics(store, sample)
+    users, stored = recent_statistics(store, model.problem, sample)
     chances: list[float] = []
     if users:
         state = state_of(policy, *model.table(users, stored))

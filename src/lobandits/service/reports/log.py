@@ -29,12 +29,13 @@ Row = dict[str, Any]
 class LogRow(NamedTuple):
     """A decision and what became of it; times are UTC.
 
-    ``action`` and ``pscore`` are the arm as a number from 0 and the probability, as `Open Bandit
-    Pipeline <https://github.com/st-tech/zr-obp>`_ names them.
+    ``action`` and ``pscore`` are the arm as a number from 0, among all that its problem ever had,
+    and the probability, as `Open Bandit Pipeline <https://github.com/st-tech/zr-obp>`_ names them.
     """
 
     number: int  # counts the decisions of a store; to continue an export, start after the last one
     id: str
+    problem: str
     user: str
     arm: str
     probability: float
@@ -47,16 +48,16 @@ class LogRow(NamedTuple):
 
 
 def log_rows(
-    store: Store, names: StoredNames, after: int = 0, page: int = PAGE
+    store: Store, names: StoredNames, problem: str, after: int = 0, page: int = PAGE
 ) -> Iterator[LogRow]:
-    """Yield the decisions numbered above ``after``, read a page at a time."""
-    while rows := logged_decisions(store, after, page):
+    """Yield a problem's decisions numbered above ``after``, read a page at a time."""
+    while rows := logged_decisions(store, problem, after, page):
         for row in rows:
             model, chance = names.model(row.model), row.probability
             rewarded = None if row.rewarded is None else as_date(row.rewarded)
             yield LogRow(
-                row.number, row.id.hex(), row.user_name, row.arm, chance, model,
-                as_date(row.time), row.reward, rewarded, row.arm_id - 1, chance,
+                row.number, row.id.hex(), problem, row.user_name, row.arm, chance, model,
+                as_date(row.time), row.reward, rewarded, names.action(row.arm_id), chance,
             )  # fmt: skip
         after = rows[-1].number
 

@@ -1,7 +1,8 @@
 """The tables of a store, and the steps that bring an older store up to date.
 
 Times are whole microseconds since 1970 (UTC). Users and arms have numbers of their own, so that
-the large tables hold numbers only.
+the large tables hold numbers only. An arm and a model belong to one problem, and by them so do
+statistics, decisions and activity; a user is the same in all problems.
 """
 
 import time
@@ -20,10 +21,10 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    UniqueConstraint,
     insert,
     inspect,
     select,
-    text,
     update,
 )
 
@@ -63,16 +64,25 @@ users = Table(
     _key("id"),
     Column("name", Text, nullable=False, unique=True),
 )
-arms = Table(
-    "arms",
+problems = Table(
+    "problems",
     metadata,
     Column("id", Number, primary_key=True, autoincrement=False),  # 1, 2, ... without gaps
     Column("name", Text, nullable=False, unique=True),
 )
+arms = Table(
+    "arms",
+    metadata,
+    Column("id", Number, primary_key=True, autoincrement=False),  # 1, 2, ... without gaps
+    Column("problem_id", Number, nullable=False),
+    Column("name", Text, nullable=False),
+    UniqueConstraint("problem_id", "name"),
+)
 models = Table(
     "models",
     metadata,
-    Column("version", BigInteger, primary_key=True, autoincrement=False),
+    Column("version", BigInteger, primary_key=True, autoincrement=False),  # 1, 2, ... of all
+    Column("problem_id", Number, nullable=False),
     Column("hash", Text, nullable=False),
     Column("policy", Text, nullable=False),
     Column("time", BigInteger, nullable=False),
@@ -105,6 +115,7 @@ decisions = Table(
     Column("time", BigInteger, nullable=False),
     Column("reward", Double),
     Column("rewarded", BigInteger),  # when it was reported; null: never, or the default reward
+    Column("control_group", Text),  # null: the model decided
     sqlite_autoincrement=True,  # no number twice: exports continue after a number
     postgresql_with={"fillfactor": 50},  # every row is updated once
 )
@@ -124,45 +135,19 @@ activity = Table(
 )
 
 
-def _create_decisions(connection: Connection) -> None:
-    metadata.create_all(connection, [users, arms, models, statistics, decisions])
+def _create(connection: Connection) -> None:
+    metadata.create_all(connection)
 
 
-def _create_activity(connection: Connection) -> None:
-    """Version 2: sums per minute and arm, from the decisions that are there."""
-    activity.create(connection)
-    connection.execute(
-        text(
-            "INSERT INTO activity (minute, arm_id, writer, decisions, rewards, total) "
-            "SELECT minute, arm_id, 0, sum(decisions), sum(rewards), sum(total) FROM ("
-            "SELECT time / 60000000 AS minute, arm_id, 1 AS decisions, 0 AS rewards, 0.0 AS total "
-            "FROM decisions UNION ALL "
-            "SELECT rewarded / 60000000, arm_id, 0, 1, reward "
-            "FROM decisions WHERE rewarded IS NOT NULL"
-            ") AS parts GROUP BY minute, arm_id"
-        )
-    )
-
-
-def _create_withdrawn(connection: Connection) -> None:
-    """Version 3: models that were taken back."""
-    withdrawn.create(connection)
-
-
-STEPS: tuple[Callable[[Connection], None], ...] = (
-    _create_decisions,
-    _create_activity,
-    _create_withdrawn,
-)
+STEPS: tuple[Callable[[Connection], None], ...] = (_create,)
 """Step i brings a store from version i to i + 1; an empty store has version 0."""
 
 
-def migrate(connection: Connection) -> None:
-    """Bring the store up to date in the caller's transaction; refuse one of a newer lobandits."""
-    if connection.dialect.name == "postgresql":  # one process at a time, however long it takes
-        connection.execute(text("SET LOCAL statement_timeout = 0"))
-        connection.execute(text("SET LOCAL lock_timeout = 0"))
-        connection.execute(text("SELECT pg_advisory_xact_lock(6071923)"))
+def migrate(connection: Connection) -> bool:
+    """Bring the store up to date in the caller's transaction; return whether it is new.
+
+    Refuse one of a newer lobandits.
+    """
     if not inspect(connection).has_table("meta"):
         meta.create(connection)
         connection.execute(insert(meta).values(key="version", value=0))
@@ -177,3 +162,4 @@ def migrate(connection: Connection) -> None:
         step(connection)
     if version < len(STEPS):
         connection.execute(update(meta).where(here).values(value=len(STEPS)))
+    return version == 0

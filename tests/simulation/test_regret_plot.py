@@ -1,6 +1,6 @@
 from lobandits.policies import POLICIES
 from lobandits.simulation import Synthetic, simulate
-from lobandits.simulation.line_styles import OTHERS, line_styles
+from lobandits.simulation.regret_plot import OTHERS, line_styles
 
 
 def test_every_policy_of_ours_has_a_colour_of_its_own() -> None:

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lobandits.policies.top_moments import TopMoments, add_hypothesis, clear, conclude
+from lobandits.policies.hypotheses import TopMoments, add_hypothesis, clear, conclude
 
 
 @pytest.mark.plain
