@@ -83,7 +83,7 @@ def past_logs(task: Task, rng: np.random.Generator) -> lob.RewardTable:
     return lob.RewardTable(np.arange(n), tuple(map(str, range(k))), plays, sums, squares)
 
 
-def arm_priors(table: lob.RewardTable) -> dict[str, FloatArray]:
+def arm_priors(table: lob.RewardTable) -> tuple[FloatArray, FloatArray]:
     """Return mean and standard deviation over users of each arm's mean, noise taken off."""
     known = table.counts > 0
     means = np.divide(table.sums, table.counts, out=np.full(known.shape, np.nan), where=known)
@@ -92,7 +92,7 @@ def arm_priors(table: lob.RewardTable) -> dict[str, FloatArray]:
     )
     within = noise * np.nanmean(np.where(known, 1 / np.maximum(table.counts, 1), np.nan), axis=0)
     spread = np.maximum(np.nanvar(means, axis=0) - within, 0.05 * np.nanvar(means, axis=0))
-    return {"prior_mean": np.nanmean(means, axis=0), "prior_std": np.sqrt(spread)}
+    return np.nanmean(means, axis=0), np.sqrt(spread)
 
 
 def contenders(table: lob.RewardTable, task: Task, seed: int) -> dict[str, Contender]:
@@ -118,7 +118,7 @@ def contenders(table: lob.RewardTable, task: Task, seed: int) -> dict[str, Conte
     true = {} if task.orders is None else on_orders(task.orders, ORDERS, "")
     logs = {
         "popular": Contender(LOGS, lambda s: lob.Popular(auto)),
-        "ts, priors by arm": Contender(LOGS, lambda s: lob.TS(k, s, **told), True),
+        "ts, priors by arm": Contender(LOGS, lambda s: lob.TS(k, s, *told), True),
         "mts": Contender(LOGS, lambda s: lob.MTS(learned.state_means, s), True),
         "mixts": Contender(LOGS, lambda s: lob.MixTS(auto, s)),
         "lobbayes": Contender(LOGS, lambda s: lob.LobBayes(auto, s)),

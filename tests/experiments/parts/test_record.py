@@ -80,7 +80,7 @@ def test_an_error_over_seeds_and_users_is_as_written_by_hand() -> None:
     def variance(group: np.ndarray[Any, Any]) -> float:
         names = sorted(set(group.tolist()))
         sums = [sum(a for a, g in zip(apart, group, strict=True) if g == n) for n in names]
-        return len(names) / (len(names) - 1) * sum(s * s for s in sums) / 12**2
+        return float(len(names) / (len(names) - 1) * sum(s * s for s in sums) / 12**2)
 
     expected = variance(seeds) + variance(users) - variance(np.arange(12))
     _, error = mean_and_error(values, [seeds, users])

@@ -119,7 +119,8 @@ class RatingData:
         env = self.environment(n_states, alpha=alpha)
         rankings = np.array([order.ranking for order in env.orders])[env.clusters.states]
         ranked = np.take_along_axis(env.means, rankings, axis=1)
-        return (np.diff(ranked, axis=1) > 0).sum(axis=1).astype(np.float64)
+        wrong: FloatArray = (np.diff(ranked, axis=1) > 0).sum(axis=1).astype(np.float64)
+        return wrong
 
     def count_movies(self) -> int:
         """Return how many movies the users who remain rated, of those that remain; 0: generated."""
