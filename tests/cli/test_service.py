@@ -175,3 +175,41 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(options, "NEEDED", ("json", "no_such_package"))
     for words in (["serve"], ["export", "--out", "x"], ["model", "show"]):
         assert "pip install 'lobandits[service]'" in refused(*words)
+
+
+@pytest.mark.parametrize(
+    ("config", "variables", "message"),
+    [
+        ("workers = 0", {}, "--workers must be a whole number of at least 1, got 0"),
+        ("", {"LOB_WORKERS": "0"}, "--workers must be a whole number of at least 1, got 0"),
+        ("workers = 0\nlog_level = 'x'", {"LOB_WORKERS": "1"}, "unknown --log-level 'x'"),
+    ],
+)
+def test_options_from_a_file_and_from_variables(
+    tmp_path: Path, config: str, variables: dict[str, str], message: str
+) -> None:
+    """The environment goes before the file, and the command line before both."""
+    path = tmp_path / "lob.toml"
+    path.write_text(config)
+    words = ["serve", "--config", str(path)]
+    assert message in RUNNER.invoke(app, words, env=variables).stderr
+    first = RUNNER.invoke(app, [*words, "--workers", "-1"], env=variables)
+    assert "at least 1, got -1" in first.stderr
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [("worker = 1", "worker"), ("workers = [", "TOML"), ("[serve]\nport = 1", "serve")],
+)
+def test_wrong_files_of_options(tmp_path: Path, config: str, message: str) -> None:
+    path = tmp_path / "lob.toml"
+    path.write_text(config)
+    result = RUNNER.invoke(app, ["serve", "--config", str(path)])
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_the_store_from_a_variable(tmp_path: Path, store: str) -> None:
+    lines("model", "put", "--orders", str(write_orders(tmp_path)), "--store", store)
+    result = RUNNER.invoke(app, ["model", "show"], env={"LOB_STORE": store})
+    assert result.output.startswith("model 1-")
