@@ -2,6 +2,7 @@
 
 import logging
 import time
+from contextlib import suppress
 
 from lobandits.errors import LobInputError
 from lobandits.policies import Policy
@@ -31,8 +32,9 @@ logger = logging.getLogger(__name__)
 class CurrentModels:
     """The newest model of each problem of a store, and the ``names`` of all arms and models.
 
-    ``problem`` is meant where none is named. It must have a model that can be read; another one
-    that cannot is refused when it is asked for.
+    ``problem`` is meant where none is named. Where the newest model cannot be read, the newest
+    that can decides. A problem without any is refused when it is asked for; ``problem`` must have
+    one.
     """
 
     def __init__(self, store: Store, policy: Policy | None, problem: str) -> None:
@@ -47,10 +49,11 @@ class CurrentModels:
             raise LobInputError(
                 f"the store has no model{which} yet; give a policy (lob serve: --orders)"
             )
-        self._models = {problem: Model(store, newest[problem])}
+        self._models: dict[str, Model] = {}
         self._unreadable: dict[str, tuple[int, UnreadableModelError]] = {}
         self._looked = time.monotonic()
         self._take(newest)
+        self.model()
 
     @property
     def problems(self) -> list[str]:
@@ -94,18 +97,37 @@ class CurrentModels:
             self._looked = now
             self._take(newest_versions(self._store))
 
+    def unreadable(self) -> list[str]:
+        """Return the names of the newest models that cannot be read: older ones decide."""
+        return [self.names.model(version) for version, _ in self._unreadable.values()]
+
     def _take(self, newest: dict[str, int]) -> None:
         for problem, version in newest.items():
             known = self._models.get(problem)
             unreadable, _ = self._unreadable.get(problem, (0, None))
-            if version == unreadable or (known is not None and known.version == version):
+            if version == unreadable:
                 continue
-            try:
-                self._models[problem] = Model(self._store, version)
-            except UnreadableModelError as error:
-                self._unreadable[problem] = version, error  # say so once
-                before = f"model {known.name}" if known else f"no model of {problem}"
-                logger.error("going on with %s: %s", before, error)
+            self._unreadable.pop(problem, None)
+            if known is None or known.version != version:
+                self._take_newest(problem, version)
+
+    def _take_newest(self, problem: str, version: int) -> None:
+        """Let a model decide; if it cannot be read, say so once, and go on with one before it."""
+        try:
+            self._models[problem] = Model(self._store, version)
+        except UnreadableModelError as error:
+            self._unreadable[problem] = version, error
+            known = self._models.get(problem) or self._newest_readable(problem)
+            if known is not None:
+                self._models[problem] = known
+            before = f"model {known.name}" if known else f"no model of {problem}"
+            logger.error("going on with %s: %s", before, error)
+
+    def _newest_readable(self, problem: str) -> Model | None:
+        for version in versions(self._store, problem):
+            with suppress(UnreadableModelError):
+                return Model(self._store, version)
+        return None
 
 
 def rollback(store: Store, problem: str = DEFAULT_PROBLEM) -> Model:

@@ -189,9 +189,12 @@ class Health(BaseModel):
 
 
 class Readiness(ModelName):
-    """Decisions can be made."""
+    """Decisions can be made and written."""
 
     status: Literal["ready"]
+    unreadable: list[str] = Field(
+        description="The newest models that cannot be read; older ones decide, the log says why."
+    )
 
 
 class ErrorBody(BaseModel):
