@@ -19,7 +19,10 @@ PICTURES = (".png", ".pdf", ".svg")
 NEEDED = ("fastapi", "uvicorn", "httpx", "sqlalchemy", "psycopg", "prometheus_client")
 
 Store = Annotated[
-    str, typer.Option(help="sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE.")
+    str,
+    typer.Option(
+        envvar="LOB_STORE", help="sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE."
+    ),
 ]
 PolicyName = Annotated[str, typer.Option(help="The policy, options in brackets: ts(prior_std=10).")]
 Sigma = Annotated[

@@ -9,6 +9,7 @@ from typing import Annotated, ParamSpec
 
 import typer
 
+from lobandits._files import read_toml
 from lobandits.cli.options import (
     DEFAULT_PROBLEM,
     LOCAL,
@@ -19,6 +20,7 @@ from lobandits.cli.options import (
 )
 from lobandits.cli.policies import Import, import_policies
 from lobandits.cli.saved_orders import read_policy
+from lobandits.errors import LobInputError
 
 P = ParamSpec("P")
 
@@ -34,7 +36,27 @@ For other machines, with keys, four processes and PostgreSQL:
     export LOB_API_KEY=... LOB_ADMIN_KEY=...
 
     lob serve --orders orders.json --host 0.0.0.0 --workers 4 --store postgresql://lob@db/lob
+
+Every option is also a variable, LOB_STORE for --store, and a line of a file:
+
+    LOB_STORE=postgresql://lob:password@db/lob lob serve --config lob.toml
 """
+VARIABLES = "LOB"  # of an option --some-thing: LOB_SOME_THING
+
+
+def read_config(context: typer.Context, path: Path | None) -> Path | None:
+    """Take defaults of the options from a TOML file; the line and the environment go before it."""
+    if path is None:
+        return None
+    names = {word.lstrip("-"): p.name for p in context.command.params for word in p.opts}
+    try:
+        values = {key.replace("_", "-"): value for key, value in read_toml(path).items()}
+    except LobInputError as error:
+        raise typer.BadParameter(str(error)) from None
+    if unknown := values.keys() - names.keys():
+        raise typer.BadParameter(f"{path} has {min(unknown)!r}, which is no option of lob serve")
+    context.default_map = {names[key]: value for key, value in values.items()}
+    return path
 
 
 def ends_at_once(command: Callable[P, None]) -> Callable[P, None]:
@@ -75,12 +97,25 @@ def serve(
         str, typer.Option(help="The problem of --orders, and of requests that name none.")
     ] = DEFAULT_PROBLEM,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
+    keys: Annotated[
+        Path | None,
+        typer.Option(help="More keys, also for some problems only: TOML; reread on SIGHUP."),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            help="A TOML file with options, such as port = 9000.",
+            callback=read_config,
+            is_eager=True,
+        ),
+    ] = None,
 ) -> None:
     """Serve decisions over HTTP, until SIGTERM or Ctrl-C; requests under way are finished.
 
     Keys are read from LOB_API_KEY (may decide and record rewards) and LOB_ADMIN_KEY (may do
-    everything). Logs are JSON lines on standard output. Orders that lob model put has replaced
-    are not put back: the newer model is served. All problems of the store are served.
+    everything), several with commas between them, and from --keys. Logs are JSON lines on
+    standard output. Orders that lob model put has replaced are not put back: the newer model is
+    served. All problems of the store are served.
     """
     need_service()
     import_policies(*imports or ())
@@ -96,7 +131,7 @@ def serve(
         store,
         reward_wait,
         default_reward,
-        Settings.from_environment(),
+        Settings.from_environment(keys_file=keys),
         one_of("--log-level", log_level, LEVELS),
         Code.of(cls.__module__ for cls in POLICIES.values()),
         problem,

@@ -55,6 +55,9 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         Iterations of a run, at most.
     random_state
         Seed of the k-means++ seeding.
+    contexts
+        The number of each arm's context: arms of different contexts are not compared. By default
+        all arms are in one.
     progress
         Show a progress bar, if standard error is a terminal.
 
@@ -99,6 +102,7 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         n_init: int = 4,
         max_iter: int = 100,
         random_state: Any = 0,
+        contexts: ArrayLike | None = None,
         progress: bool = False,
     ) -> None:
         self.n_states = n_states
@@ -106,6 +110,7 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         self.n_init = n_init
         self.max_iter = max_iter
         self.random_state = random_state
+        self.contexts = contexts
         self.progress = progress
 
     def fit(self, X: ArrayLike, y: None = None) -> "KendallKMeans":
@@ -114,7 +119,7 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         one_of("centroid", self.centroid, CENTROIDS)
         n_init, max_iter = whole("n_init", self.n_init), whole("max_iter", self.max_iter)
         means = self._checked(X, reset=True)
-        everybody = pair_signs(means)
+        everybody = pair_signs(means, self._contexts(means.shape[1]))
         told = np.flatnonzero(everybody.tried)
         _check_enough(n_states, len(told), ~np.isnan(means))
         filled, self.imputed_share_ = impute(means)
@@ -142,7 +147,7 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         self._n_features_out = len(self.rankings_)
 
     def _assign(self, users: PairSigns) -> tuple[IntArray, float]:
-        labels, agreement = nearest(users, order_signs(self.rankings_))
+        labels, agreement = nearest(users, order_signs(self.rankings_, users.contexts))
         labels[users.tried == 0] = self._largest
         return labels, float(users.distances(agreement).mean())
 
@@ -155,7 +160,8 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """Return the distance of each user to each state's order: (n_users, n_found)."""
-        return distances(self._users(X), order_signs(self.rankings_))
+        users = self._users(X)
+        return distances(users, order_signs(self.rankings_, users.contexts))
 
     def score(self, X: ArrayLike, y: None = None) -> float:
         """Return minus the mean distance of the users to the nearest order."""
@@ -163,7 +169,18 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
 
     def _users(self, X: ArrayLike) -> PairSigns:
         check_is_fitted(self)
-        return pair_signs(self._checked(X, reset=False))
+        means = self._checked(X, reset=False)
+        return pair_signs(means, self._contexts(means.shape[1]))
+
+    def _contexts(self, n_arms: int) -> IntArray | None:
+        if self.contexts is None:
+            return None
+        numbers = np.asarray(self.contexts)
+        if numbers.shape != (n_arms,) or numbers.dtype.kind not in "iu":
+            raise LobInputError(
+                f"contexts must be {n_arms} whole numbers, one for each arm, got {self.contexts!r}"
+            )
+        return numbers
 
     def _checked(self, X: ArrayLike, reset: bool) -> FloatArray:
         means: FloatArray = validate_data(
@@ -241,7 +258,7 @@ def iterate(
 def assign(users: PairSigns, centers: FloatArray, n_iter: int) -> Clusters:
     """Return the iterate with these centres."""
     rankings = rank(centers)
-    labels, agreement = nearest(users, order_signs(rankings))
+    labels, agreement = nearest(users, order_signs(rankings, users.contexts))
     inertia = float(users.distances(agreement).mean())
     return Clusters(centers, rankings, labels, agreement, inertia, n_iter)
 
@@ -285,7 +302,8 @@ def plus_plus(
 
 
 def _excess(users: PairSigns, orders: IntArray) -> FloatArray:
-    products = np.concatenate([block for _, block in agreements(users, order_signs(orders))])
+    signs = order_signs(orders, users.contexts)
+    products = np.concatenate([block for _, block in agreements(users, signs)])
     return np.ascontiguousarray(users.excess(products.T).T)
 
 

@@ -29,6 +29,7 @@ from lobandits.learning.logs import Logs, read_logs
 from lobandits.learning.table import RewardTable, impute
 from lobandits.orders import LatentOrders
 from lobandits.orders.arms import Arm, arm_index
+from lobandits.orders.contexts import context_numbers
 from lobandits.orders.storage import MODEL_FORMAT
 from lobandits.priors import Prior
 
@@ -127,8 +128,8 @@ class OrderModel:
         if self.prior is not None:
             likeliest: IntArray = self.prior.posterior(counts, sums)[0].argmax(axis=1)
             return likeliest
-        users = pair_signs(means)
-        labels, _ = nearest(users, relation_signs(self.orders.precedes))
+        users = pair_signs(means, context_numbers(self.orders.arms))
+        labels, _ = nearest(users, relation_signs(self.orders.precedes, users.contexts))
         labels[users.tried == 0] = self.sizes.argmax()
         return labels
 
@@ -140,7 +141,8 @@ class OrderModel:
         Pairs that are tied, or that the order leaves open, count half. Arguments as for `predict`.
         """
         *_, means = self._cells(rewards, user, arm, reward)
-        return distances(pair_signs(means), relation_signs(self.orders.precedes))
+        users = pair_signs(means, context_numbers(self.orders.arms))
+        return distances(users, relation_signs(self.orders.precedes, users.contexts))
 
     def _cells(
         self, rewards: Rewards, user: str, arm: str, reward: str

@@ -19,6 +19,7 @@ from lobandits.orders.chains import chain_closure, keep_links
 from lobandits.orders.closure import paths
 from lobandits.orders.contexts import (
     arms_in_context,
+    context_numbers,
     contexts_of,
     name_in_context,
     without_context,
@@ -160,6 +161,14 @@ class LatentOrders(ClosedOrders):
         part = self.only(arms_in_context(self.arms, context))
         names = tuple(without_context(name, context) for name in part.arms)
         return LatentOrders._of(precedes=part.precedes, arms=names)
+
+    def within_contexts(self) -> "LatentOrders":
+        """Return the orders without relations between arms of different contexts."""
+        numbers = context_numbers(self.arms)
+        if numbers is None:
+            return self
+        same = numbers[:, None] == numbers
+        return LatentOrders._of(precedes=read_only(self.precedes & same), arms=self.arms)
 
     @classmethod
     def _stacked(cls, closed: list[BoolArray], arms: tuple[str, ...]) -> "LatentOrders":

@@ -14,6 +14,7 @@ from lobandits.service.errors import (
     UnknownDecisionError,
 )
 from lobandits.service.store import Store
+from lobandits.service.store.models import StoredNames
 from lobandits.service.store.tables import MINUTE, microseconds
 from lobandits.service.store.transaction import StoredDecision, Transaction
 
@@ -30,7 +31,9 @@ class Recorded(NamedTuple):
     earned: Sums
 
 
-def record_rewards(transaction: Transaction, calls: Sequence[RewardCall], now: int) -> Recorded:
+def record_rewards(
+    transaction: Transaction, names: StoredNames, calls: Sequence[RewardCall], now: int
+) -> Recorded:
     """Write the rewards of decisions that have none; add them to the statistics."""
     ids = {key for call in calls for key, _ in call.rewards if key}
     stored = transaction.find_decisions(sorted(ids), lock=True)
@@ -42,6 +45,8 @@ def record_rewards(transaction: Transaction, calls: Sequence[RewardCall], now: i
         statuses = recorded.outcomes[call] = []
         for key, reward in call.rewards:
             found = stored.get(key) if key else None
+            if found and call.problems is not None:
+                found = found if names.problem(found.model) in call.problems else None
             statuses.append(_status(found, reward))
             if found is not None and found.reward is None:
                 written.append((reward, when, found.number))
@@ -98,6 +103,7 @@ class Batch:
         calls: Sequence[Call[Any]],
     ) -> None:
         self._writer = writer
+        self._names = current.names
         self._rewards = [call for call in calls if isinstance(call, RewardCall)]
         decisions = [call for call in calls if isinstance(call, DecisionCall)]
         self._maker = DecisionMaker(current, rng, decisions)
@@ -114,7 +120,7 @@ class Batch:
     def _do(self, transaction: Transaction) -> Outcomes:
         now = microseconds()
         self._maker.find_users(transaction)
-        recorded = record_rewards(transaction, self._rewards, now)
+        recorded = record_rewards(transaction, self._names, self._rewards, now)
         decided = self._maker.decide(transaction, now)
         played, earned = decided.played, recorded.earned
         transaction.add_activity(

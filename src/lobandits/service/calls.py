@@ -4,7 +4,7 @@ Threads that come together share one, by `GroupCommit`.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -147,11 +147,20 @@ class DecisionCall(Call[list[Decision]]):
 
 
 class RewardCall(Call[list[str]]):
-    """Rewards, each with its own status; ``default`` ones stand in for those that never came."""
+    """Rewards, each with its own status; ``default`` ones stand in for those that never came.
 
-    def __init__(self, rewards: Iterable[Any], default: bool = False) -> None:
+    With ``problems``, decisions of others are unknown.
+    """
+
+    def __init__(
+        self,
+        rewards: Iterable[Any],
+        default: bool = False,
+        problems: Collection[str] | None = None,
+    ) -> None:
         self.rewards = read_rewards(rewards)
         self.default = default
+        self.problems = problems
         super().__init__(len(self.rewards))
 
 

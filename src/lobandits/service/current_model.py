@@ -3,6 +3,8 @@
 import logging
 import time
 from contextlib import suppress
+from datetime import datetime
+from typing import NamedTuple
 
 from lobandits.errors import LobInputError
 from lobandits.policies import Policy
@@ -20,9 +22,12 @@ from lobandits.service.store.models import (
     newest_version,
     newest_versions,
     put_model,
+    put_times,
+    read_model,
     versions,
     withdraw,
 )
+from lobandits.service.store.tables import as_date
 
 POLL_SECONDS = 1.0
 
@@ -147,3 +152,31 @@ def rollback(store: Store, problem: str = DEFAULT_PROBLEM) -> Model:
     raise NoEarlierModelError(
         f"{store.url} has no earlier model that can be read; put one: lob model put --orders FILE"
     )
+
+
+class ListedModel(NamedTuple):
+    """A model as a list shows it: decides, earlier, withdrawn or unreadable."""
+
+    name: str
+    put: datetime
+    status: str
+    about: str
+
+
+def listed_models(store: Store, problem: str = DEFAULT_PROBLEM) -> list[ListedModel]:
+    """Return every model that a problem ever had, the newest first."""
+    served, decides = set(versions(store, problem)), False
+    listed = []
+    for version, put in put_times(store, problem):
+        try:
+            model = Model(store, version)
+        except UnreadableModelError as error:
+            name, status, about = read_model(store, version).name, "unreadable", str(error)
+        else:
+            name, about = model.name, repr(model.policy)
+            status = "earlier" if decides else "decides"
+            decides = decides or version in served
+        if version not in served:
+            status = "withdrawn"
+        listed.append(ListedModel(name, as_date(put), status, about))
+    return listed

@@ -17,7 +17,7 @@ from lobandits.service.decision_service import DecisionService
 from lobandits.service.http.app import create_app
 from lobandits.service.http.json_log import start_logging
 from lobandits.service.http.metrics import FOLDER
-from lobandits.service.http.server import Server, announce, listen
+from lobandits.service.http.server import Server, announce, listen, on_hangup
 from lobandits.service.http.settings import Settings
 from lobandits.service.http.workers import Workers
 from lobandits.service.served_policy import encoded
@@ -76,7 +76,9 @@ class ServerPlan:
                 f"a worker cannot import what defines the policies: {self.code.failure}; install "
                 "it there, too"
             )
-        return create_app(self.service(), self.settings)
+        app = create_app(self.service(), self.settings)
+        on_hangup(app.state.ring.reload)
+        return app
 
     def service(self, policy: Policy | None = None) -> DecisionService:
         """Return the service, by default of the store's newest model."""
