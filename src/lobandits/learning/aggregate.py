@@ -7,6 +7,7 @@ from typing import Any
 from lobandits._checks import real
 from lobandits.errors import LobInputError
 from lobandits.learning.source import Source, rows
+from lobandits.orders.contexts import BETWEEN
 
 Names = tuple[str, str, str]  # the columns of users, arms and rewards
 SHOWN = 3
@@ -122,6 +123,21 @@ def fault(source: Source, bad: Any, name: str, what: str, columns: Sequence[str]
         shown.append(f"row {row['row']} ({values})" if numbered else f"({values})")
     more = ", the first" if number > SHOWN else ""
     return f"column {name!r} of {source.name} is {what} in {rows(number)}{more}: {'; '.join(shown)}"
+
+
+def in_contexts(source: Source, arm: str, context: str, columns: Sequence[str]) -> Source:
+    """Return rows whose arms are named after their contexts; rows without one are refused."""
+    arms, contexts = (_key(source.table[name]) for name in (arm, context))
+    text = contexts.cast("string")
+    for bad, what in (
+        (_blank(contexts), "empty"),
+        (text.contains(BETWEEN), f"a name with {BETWEEN!r}, which stands before the arm,"),
+    ):
+        found = fault(source, bad, context, what, columns)
+        if found:
+            raise LobInputError(f"{found}. Correct or leave out such rows")
+    names = _missing(arms).ifelse(None, text + BETWEEN + arms.cast("string"))
+    return source._replace(table=source.table.mutate(**{arm: names}))
 
 
 def recent(source: Source, time: str, since: Since, columns: tuple[str, ...]) -> Source:

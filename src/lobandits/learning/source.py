@@ -168,15 +168,15 @@ def _check_fields(files: Sequence[str]) -> None:
                     )
 
 
-def as_written(source: Source, user: str, arm: str, reward: str) -> Source:
-    """Read users and arms that look like times, yes or no, or fractions as the text they are.
+def as_written(source: Source, keys: Sequence[str], reward: str) -> Source:
+    """Read keys (users, arms) that look like times, yes or no, or fractions as the text they are.
 
     Arm 08:00 is not to become 08:00:00. Rewards that look whole may have fractions further down.
     """
     kinds = source.table.schema()
     types = {
         name: "VARCHAR"
-        for name in (user, arm)
+        for name in keys
         if not (kinds[name].is_integer() or kinds[name].is_string())
     }
     if kinds[reward].is_integer():
