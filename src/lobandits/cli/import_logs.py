@@ -82,7 +82,7 @@ class _File:
 
         source = open_files([name])
         check_columns(source.table.columns, [*names, *([] if key is None else [key])], name)
-        self._source = as_written(source, *names) if source.guessed else source
+        self._source = as_written(source, names[:2], names[2]) if source.guessed else source
         self._names, self._key, self._path = names, key, Path(name)
         cells = self._source.fetch(aggregate(self._source.table, names))
         check_cells(self._source, cells, names, skip_empty=False)
