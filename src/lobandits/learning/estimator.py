@@ -73,4 +73,5 @@ except ModuleNotFoundError:
 
         def fit_predict(self, X: ArrayLike, y: None = None) -> IntArray:
             """Return the label of each row, after fitting."""
-            return self.fit(X).labels_
+            labels: IntArray = self.fit(X).labels_
+            return labels
