@@ -73,6 +73,17 @@ def ends_at_once(command: Callable[P, None]) -> Callable[P, None]:
     return run
 
 
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def seconds(option: str, text: str) -> float:
+    """Return a time such as 90d, 12h, 30m or 45s in seconds."""
+    number, unit = text[:-1], text[-1:]
+    if not number.isdecimal() or unit not in UNITS:
+        raise LobInputError(f"{option} must be a time such as 90d, 12h, 30m or 45s, got {text!r}")
+    return float(number) * UNITS[unit]
+
+
 @ends_at_once
 def serve(
     orders: Annotated[
@@ -93,6 +104,10 @@ def serve(
         typer.Option(help="Seconds after which a decision without a reward gets the default."),
     ] = None,
     default_reward: Annotated[float, typer.Option(help="The default reward.")] = 0.0,
+    keep: Annotated[
+        str | None,
+        typer.Option(help="Delete decisions after a time such as 90d or 12h; statistics stay."),
+    ] = None,
     problem: Annotated[
         str, typer.Option(help="The problem of --orders, and of requests that name none.")
     ] = DEFAULT_PROBLEM,
@@ -135,6 +150,7 @@ def serve(
         one_of("--log-level", log_level, LEVELS),
         Code.of(cls.__module__ for cls in POLICIES.values()),
         problem,
+        None if keep is None else seconds("--keep", keep),
     )
     known = None if orders is None else read_policy(orders, policy, sigma)
     plan.run(known, host, port, workers)

@@ -56,7 +56,6 @@ def code(answer: httpx.Response) -> str:
         (REWARD, {"decision": "x" * 10_000, "reward": 1}, 404),
         (REWARD, {"decision": ID, "reward": 1e308}, 422),
         (REWARD, {"decision": ID, "reward": "1"}, 422),
-        (REWARD, {"decision": ID, "reward": True}, 422),
         (REWARD, {"decision": ID, "reward": None}, 422),
         (REWARD, {"decision": ID}, 422),
         ("/v1/rewards/batch", {"rewards": [{"decision": ID, "reward": 1}] * 1001}, 422),

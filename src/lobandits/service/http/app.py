@@ -22,6 +22,7 @@ from lobandits.service.http.routes import (
     add_admin,
     add_decisions,
     add_health,
+    add_history,
     add_models,
     add_page,
 )
@@ -59,6 +60,7 @@ def create_app(service: DecisionService, settings: Settings | None = None) -> Fa
     app.state.ring = ring
     add_decisions(app, queue, metrics, service.problem)
     add_admin(app, service)
+    add_history(app, queue)
     add_models(app, service)
     add_health(app, service, metrics)
     add_page(app)

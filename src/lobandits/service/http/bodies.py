@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from lobandits.orders import LatentOrders
 from lobandits.policies import Policy
 from lobandits.policies.rewards import LARGEST
-from lobandits.service.decision import MOST_ALLOWED, MOST_CHARACTERS
+from lobandits.service.decision import LARGEST_NUMBER, MOST_ALLOWED, MOST_CHARACTERS
 
 MAX_BATCH = 1_000
 EXAMPLE = "0190a6e2c3f17d0e8b1d5a3f0d6e9c42"
@@ -29,6 +29,10 @@ def _encodable(text: str) -> str:
 
 Text = Annotated[str, Field(strict=True), AfterValidator(_encodable)]
 UserName = Annotated[Text, Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"^[^\x00]*$")]
+WholeNumber = Annotated[int, Field(strict=True, gt=-LARGEST_NUMBER, lt=LARGEST_NUMBER)]
+User = UserName | WholeNumber  # a number is taken as text
+Number = Annotated[float, Field(strict=True, ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
+Reward = Number | Annotated[bool, Field(strict=True)]  # true is 1, false is 0
 Context = Annotated[Text, Field(min_length=1, max_length=MOST_CHARACTERS)]
 Problem = Annotated[Text, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
 Id = Annotated[Text, Field(pattern="^[0-9a-f]{32}$", examples=[EXAMPLE])]
@@ -43,7 +47,7 @@ class Body(BaseModel):
 class DecisionRequest(Body):
     """A user for whom an arm is to be chosen."""
 
-    user: UserName = Field(examples=["u42"])
+    user: User = Field(examples=["u42"])
     allowed: list[Text] | None = Field(
         None,
         min_length=1,
@@ -62,6 +66,21 @@ class DecisionRequest(Body):
     )
 
 
+class PastReward(Body):
+    """A reward of the time before the service."""
+
+    id: User = Field(description="Yours; by it a reward counts once.", examples=["row 1"])
+    user: User = Field(examples=["u42"])
+    arm: Text = Field(examples=["drama"])
+    reward: Reward = Field(examples=[4.5])
+
+
+class PastRewards(Body):
+    """Many past rewards at once."""
+
+    rewards: list[PastReward] = Field(min_length=1, max_length=MAX_BATCH)
+
+
 class DecisionRequests(Body):
     """Many users at once."""
 
@@ -72,7 +91,7 @@ class RewardReport(Body):
     """What a decision earned."""
 
     decision: Text = Field(examples=[EXAMPLE])
-    reward: float = Field(strict=True, ge=-LARGEST, le=LARGEST, allow_inf_nan=False, examples=[4.5])
+    reward: Reward = Field(examples=[4.5])
 
 
 class RewardReports(Body):
@@ -113,6 +132,19 @@ class RewardAnswers(BaseModel):
     """One result for each reward, in the same order."""
 
     results: list[RewardResult]
+
+
+class PastResult(BaseModel):
+    """What became of a past reward."""
+
+    id: str
+    status: Literal["recorded", "already recorded", "conflict"]
+
+
+class PastAnswers(BaseModel):
+    """One result for each past reward, in the same order."""
+
+    results: list[PastResult]
 
 
 class ArmStatistics(BaseModel):

@@ -13,7 +13,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.convertors import PathConvertor, register_url_convertor
 
 from lobandits.service.batch import counted
-from lobandits.service.calls import DecisionCall, RewardCall
+from lobandits.service.calls import DecisionCall, PastCall, RewardCall
 from lobandits.service.decision_service import DecisionService
 from lobandits.service.errors import ForbiddenError
 from lobandits.service.http.bodies import (
@@ -28,6 +28,9 @@ from lobandits.service.http.bodies import (
     ModelAnswer,
     ModelBody,
     ModelName,
+    PastAnswers,
+    PastResult,
+    PastRewards,
     Problem,
     ProblemsAnswer,
     Readiness,
@@ -161,6 +164,20 @@ def add_admin(app: FastAPI, service: DecisionService) -> None:
     ) -> ActivityAnswer:
         """Say what happened in the last minutes, by minute and arm."""
         return ActivityAnswer.model_validate(service.activity(minutes, problem=problem))
+
+
+def add_history(app: FastAPI, queue: CallQueue) -> None:
+    """Add what brings in rewards of the time before the service."""
+
+    @app.post("/v1/history", **described("admin", 404, 422, 503))
+    async def history(batch: PastRewards, problem: Of = None) -> PastAnswers:
+        """Count up to 1,000 rewards without decisions, each once: all, or none if one is wrong."""
+        statuses = await queue(PastCall([vars(reward) for reward in batch.rewards], problem))
+        results = [
+            PastResult.model_construct(id=str(reward.id), status=status)
+            for reward, status in zip(batch.rewards, statuses, strict=True)
+        ]
+        return PastAnswers.model_construct(results=results)
 
 
 def add_models(app: FastAPI, service: DecisionService) -> None:

@@ -40,6 +40,7 @@ class ServerPlan:
     log_level: str = "info"
     code: Code = field(default_factory=Code)  # what defines policies of one's own
     problem: str = DEFAULT_PROBLEM
+    keep: float | None = None  # seconds
 
     def run(self, policy: Policy | None, host: str, port: int, workers: int) -> None:
         """Serve until a signal."""
@@ -87,6 +88,7 @@ class ServerPlan:
             self.store,
             reward_wait=self.reward_wait,
             default_reward=self.default_reward,
+            keep=self.keep,
             problem=self.problem,
         )
 

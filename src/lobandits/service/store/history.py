@@ -77,6 +77,28 @@ def drop_old_minutes(store: Store, now: int) -> None:
     store.execute("DELETE FROM activity WHERE minute < :oldest", oldest=oldest)
 
 
+def prune(store: Store, before: int, step: int = 1_000) -> int:
+    """Delete the decisions made before a time, the oldest first; return how many.
+
+    Each step is a short transaction, so that writers hardly wait. It ends at the first ``step``
+    decisions that are all newer.
+    """
+    page = "SELECT number, time FROM decisions WHERE number > :after ORDER BY number LIMIT :step"
+    gone = after = 0
+    while rows := store.rows(page, after=after, step=step):
+        old = [row.number for row in rows if row.time < before]
+        if not old:
+            break
+        store.execute(
+            "DELETE FROM decisions WHERE number BETWEEN :first AND :last AND time < :before",
+            first=old[0],
+            last=old[-1],
+            before=before,
+        )
+        gone, after = gone + len(old), rows[-1].number
+    return gone
+
+
 SETTLED = 60_000_000  # microseconds after which no decision of that time is still being written
 MARKS = "'expired', 'skipped', 'skipped_time'"
 

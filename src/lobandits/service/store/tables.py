@@ -121,6 +121,15 @@ decisions = Table(
 )
 # For erasure. In SQLite it would cost a quarter of every decision, and a scan is quick there.
 Index("decisions_of_user", decisions.c.user_id).ddl_if(dialect="postgresql")
+past_rewards = Table(
+    "past_rewards",
+    metadata,
+    Column("id", LargeBinary(16), primary_key=True),
+    Column("user_id", BigInteger, nullable=False, index=True),
+    Column("arm_id", BigInteger, nullable=False),
+    Column("reward", Double, nullable=False),
+    sqlite_with_rowid=False,
+)
 activity = Table(
     "activity",
     metadata,
