@@ -71,9 +71,9 @@ def _status(found: StoredDecision | None, reward: float) -> str:
         return UNKNOWN
     if found.reward is None:
         return RECORDED
-    if found.reward == reward:
-        return ALREADY
-    return EXPIRED if found.rewarded is None else CONFLICT
+    if found.rewarded is None:
+        return EXPIRED
+    return ALREADY if found.reward == reward else CONFLICT
 
 
 def counted(decision: str, status: str) -> str:

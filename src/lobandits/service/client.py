@@ -179,6 +179,11 @@ class Client:
         """Return if the server can decide."""
         self._ask("GET", "/readyz")
 
+    @property
+    def unreadable(self) -> list[str]:
+        """The newest models that the server cannot read; older ones decide."""
+        return list(self._ask("GET", "/readyz")["unreadable"])
+
     def close(self) -> None:
         """Close all connections."""
         self._http.close()

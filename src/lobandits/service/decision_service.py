@@ -298,7 +298,7 @@ class DecisionService:
             return 0
         late = now - int(self.reward_wait * 1e6)
         given = 0
-        for ids in overdue(self.store, late):
+        for ids in overdue(self.store, late, now):
             call = RewardCall([(key.hex(), self.default_reward) for key in ids], default=True)
             given += self._group.submit(call).count(RECORDED)
         return given
@@ -313,12 +313,18 @@ class DecisionService:
         minutes = whole("minutes", minutes, most=KEPT_MINUTES)
         sample = whole("sample", sample, most=10_000)
         model = self._model(problem)
-        return activity_report(self.store, model, microseconds(), minutes, sample)
+        report = activity_report(self.store, model, microseconds(), minutes, sample)
+        return report | {"unreadable": self.unreadable}
 
     def ready(self) -> None:
         """Return if the store can be written, else raise `StoreUnavailableError`."""
         self.store.check_writes()
         self._current.follow()
+
+    @property
+    def unreadable(self) -> list[str]:
+        """The newest models that cannot be read; the log says why, and older ones decide."""
+        return self._current.unreadable()
 
     def close(self) -> None:
         """Close the store's connections."""

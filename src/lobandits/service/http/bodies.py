@@ -6,7 +6,7 @@ Only the form of bodies is checked here.
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from lobandits.orders import LatentOrders
 from lobandits.policies import Policy
@@ -16,7 +16,18 @@ from lobandits.service.decision import LARGEST_NUMBER, MOST_ALLOWED, MOST_CHARAC
 MAX_BATCH = 1_000
 EXAMPLE = "0190a6e2c3f17d0e8b1d5a3f0d6e9c42"
 
-Text = Annotated[str, Field(strict=True)]
+
+def _encodable(text: str) -> str:
+    """Refuse half of a pair of surrogates, which no answer could repeat."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise ValueError("must be valid Unicode text") from None
+    return text
+
+
+Text = Annotated[str, Field(strict=True), AfterValidator(_encodable)]
 UserName = Annotated[Text, Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"^[^\x00]*$")]
 WholeNumber = Annotated[int, Field(strict=True, gt=-LARGEST_NUMBER, lt=LARGEST_NUMBER)]
 User = UserName | WholeNumber  # a number is taken as text
@@ -221,9 +232,12 @@ class Health(BaseModel):
 
 
 class Readiness(ModelName):
-    """Decisions can be made."""
+    """Decisions can be made and written."""
 
     status: Literal["ready"]
+    unreadable: list[str] = Field(
+        description="The newest models that cannot be read; older ones decide, the log says why."
+    )
 
 
 class ErrorBody(BaseModel):

@@ -1,6 +1,8 @@
 """The routes of the HTTP interface, by whom they are for, and the page at ``/``."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from itertools import chain
 from typing import Annotated
@@ -212,11 +214,13 @@ def add_health(app: FastAPI, service: DecisionService, metrics: Metrics) -> None
         """Say that the process lives."""
         return Health(status="ok")
 
+    own = ThreadPoolExecutor(2, "lob-health")  # so that nobody else's work delays the answer
+
     @app.get("/readyz", **described("health", 503))
-    def readyz() -> Readiness:
-        """Say whether decisions can be made: a model is loaded and the store answers."""
-        service.ready()
-        return Readiness(status="ready", model=service.model)
+    async def readyz() -> Readiness:
+        """Say whether decisions can be made: a model is loaded and the store can be written."""
+        await asyncio.get_running_loop().run_in_executor(own, service.ready)
+        return Readiness(status="ready", model=service.model, unreadable=service.unreadable)
 
     kind = described("health", content=[CONTENT_TYPE_LATEST])
 

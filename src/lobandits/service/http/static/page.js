@@ -71,7 +71,8 @@ function say(id, text) {
 }
 
 function draw() {
-  say("model", `${model.policy}, model ${model.model}`);
+  const broken = activity.unreadable.length ? `; cannot read ${activity.unreadable.join(", ")}: see the log` : "";
+  say("model", `${model.policy}, model ${model.model}${broken}`);
   drawContexts();
   drawTotals();
   drawTraffic();
