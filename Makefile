@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 BENCHMARKS := $(filter-out %/load.py %/plain.py %/timing.py,$(sort $(wildcard benchmarks/*.py)))
+QUICK := tests/orders tests/simulation/test_problems.py \
+	$(patsubst %,tests/policies/test_%.py,agent choices explain registry state ucb) \
+	$(patsubst %,tests/test_%.py,deploy docstrings errors files frozen lazy)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check check-slow format bench docs clean
@@ -16,19 +19,22 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(STAMP): pyproject.toml | $(BIN)/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[learn]'
 	@touch $@
 
 $(DEV_STAMP): pyproject.toml | $(BIN)/python
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@ $(STAMP)
 
-demo: $(STAMP)  ## run every policy on the synthetic task: a table and a figure
+demo: $(STAMP)  ## what past users are worth to new ones: a table, a figure, a sentence
 	$(BIN)/lob demo
 
 test: $(DEV_STAMP)  ## run the tests and doctests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m plain
+
+quick: $(DEV_STAMP)  ## run the tests that take under a minute together
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(QUICK)
 
 check: $(DEV_STAMP)  ## lint, format, types, import rules
 	$(BIN)/ruff check .

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lobandits.cli.friendly import BROUGHT_BY, needs_extra
 from lobandits.errors import LobError, LobInputError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ SkipEmpty = Annotated[
 MinUserRewards = Annotated[int, typer.Option(help="Drop users with fewer rewards, after the arms.")]
 MinArmRewards = Annotated[int, typer.Option(help="Drop arms with fewer rewards, before the users.")]
 PICTURES = (".png", ".pdf", ".svg")
-NEEDED = ("fastapi", "uvicorn", "httpx", "sqlalchemy", "psycopg", "prometheus_client")
+NEEDED = BROUGHT_BY["service"]
 
 Store = Annotated[
     str,
@@ -36,7 +37,13 @@ Store = Annotated[
         envvar="LOB_STORE", help="sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE."
     ),
 ]
-PolicyName = Annotated[str, typer.Option(help="The policy, options in brackets: ts(prior_std=10).")]
+PolicyName = Annotated[
+    str | None,
+    typer.Option(
+        help="The policy, options in brackets: ts(prior_std=10); by default lobbayes if the file "
+        "has a prior, else lobts."
+    ),
+]
 Sigma = Annotated[
     float | None,
     typer.Option(help="Standard deviation of the rewards; by default the file's, or 1.0."),
@@ -73,10 +80,7 @@ def need_service() -> None:
     """Refuse without the extra that the service needs."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        raise LobError(
-            f"this command needs the extra 'service' ({missing[0]} is not installed): "
-            "pip install 'lobandits[service]'"
-        )
+        raise LobError(needs_extra("service", missing[0]))
 
 
 def parse_states(text: str) -> int | None:

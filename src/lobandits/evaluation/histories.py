@@ -9,7 +9,7 @@ import numpy as np
 from lobandits._checks import FloatArray, IntArray
 from lobandits.errors import LobInputError
 from lobandits.learning import RewardTable
-from lobandits.learning.aggregate import Since, number_of, recent
+from lobandits.learning.aggregate import Since, as_number, recent
 from lobandits.learning.logs import Logs, open_logs
 from lobandits.learning.source import Source, as_text
 
@@ -101,8 +101,8 @@ def _rows(
     chosen = logs.select(
         user=user,
         arm=arm,
-        reward=number_of(reward),
-        propensity=number_of(logs[propensity]) if propensity else ibis.literal(1.0),
+        reward=as_number(reward),
+        propensity=as_number(logs[propensity]) if propensity else ibis.literal(1.0),
         place=logs[time] if time else ibis.row_number(),
     )
     whom = table.users.tolist()
