@@ -23,7 +23,7 @@ def aggregate(table: Any, names: Names) -> Any:
     """
     user, arm = (_key(table[name]) for name in names[:2])
     column = table[names[2]]
-    chosen = table.select(user=user, arm=arm, reward=_number(column), empty=_blank(column))
+    chosen = table.select(user=user, arm=arm, reward=as_number(column), empty=_blank(column))
     return chosen.group_by("user", "arm").aggregate(
         rows=chosen.count(),
         empty=chosen.empty.cast("int64").sum(),
@@ -42,7 +42,7 @@ def _key(column: Any) -> Any:
     return column
 
 
-def _number(column: Any) -> Any:
+def as_number(column: Any) -> Any:
     """Return the column of rewards as numbers; what is empty or reads as none is missing."""
     kind = column.type()
     if kind.is_string():
@@ -84,7 +84,7 @@ def check_cells(source: Source, cells: Any, names: Names, skip_empty: bool) -> N
     skipped = pc.sum(empty).as_py() > 0 and not skip_empty
     if skipped or not finite or pc.add(counts, empty) != found:
         column = source.table[reward]
-        value, blank = _number(column), _blank(column)
+        value, blank = as_number(column), _blank(column)
         bad = value.isnull() | value.isinf()
         what = "empty or no finite number"
         if skip_empty:
