@@ -50,7 +50,8 @@ def save_part(folder: Path, key: str, record: Record) -> None:
         "labels": list(record.labels),
         "points": points.tolist(),
         "seconds": dict(record.seconds),
-        "cpu_seconds": dict(record.cpu_seconds),
+        "cpu_seconds": {label: list(each) for label, each in record.cpu_seconds.items()},
+        "groups": {name: group.tolist() for name, group in record.groups.items()},
     }
     columns: dict[str, Any] = {
         "user": np.repeat(np.arange(n, dtype=np.uint32), len(points)),
@@ -71,7 +72,8 @@ def load_part(folder: Path, key: str) -> Record | None:
         frame = pl.read_parquet(path)
         points = np.array(header.pop("points"))
         labels = header.pop("labels")
+        groups = {name: np.array(group) for name, group in header.pop("groups").items()}
         samples = {p: frame[p].to_numpy().reshape(-1, len(points)) for p in labels}
-        return Record(points=points, samples=samples, **header)
+        return Record(points=points, samples=samples, groups=groups, **header)
     except (Exception, pl.exceptions.PanicException):  # done again, whatever is wrong with it
         return None
