@@ -1,11 +1,13 @@
 """Users who change: policies with a half-life against the same that never forget.
 
-k = 10 arms, m = 10 states, users' own scales and shifts. After every 300 rounds each user lives in a
-state drawn anew; T = 1,500. Half-lives are chosen on other seeds. Then the price where nobody changes,
-and what a decision costs. Run with ``python benchmarks/forgetting.py``.
+k = 10 arms, m = 10 states, users' own scales and shifts. After every 300 rounds each user lives in
+a state drawn anew; T = 1,500. Half-lives are chosen on other seeds. Then the price where nobody
+changes, and what a decision costs. Run with ``python benchmarks/forgetting.py``.
 """
 
 import argparse
+from functools import cache
+from typing import Any
 
 import numpy as np
 from timing import show
@@ -26,31 +28,52 @@ def task(change_every: int | None, seed: int) -> lob.Synthetic:
     )  # fmt: skip
 
 
-def regrets(names: list[str], change_every: int | None, n_users: int, seeds: range) -> np.ndarray:
-    """Return the mean regret of each policy at T."""
+@cache
+def prior(seed: int) -> lob.Prior:
+    """Return what 600 past users teach, who did not change; the number of states is given."""
+    past = task(None, seed).past
+    assert past is not None
+    return lob.learn_prior(past.table, n_states=M, seed=seed).prior
+
+
+def policies(name: str, half_lives: tuple[float | None, ...], seed: int) -> dict[str, Any]:
+    """Return a policy with each half-life, by label."""
+    known = {"prior": prior(seed)} if name == "lobbayes" else {}
+
+    def make(h: float | None) -> Any:
+        return lambda problems: lob.make_policy(name, problems, half_life=h, **known)
+
+    return {str(h): make(h) for h in half_lives}
+
+
+def regrets(
+    name: str, half_lives: tuple[float | None, ...], every: int | None, n: int, seeds: range
+) -> np.ndarray:
+    """Return the mean regret at T with each half-life."""
     found = []
     for seed in seeds:
-        env = task(change_every, seed)
-        result = lob.simulate(env, names, HORIZON, n_users, seed=seed, keep="mean", progress=False)
-        found.append([result.totals[name].mean() for name in names])
+        specs = policies(name, half_lives, seed)
+        result = lob.simulate(
+            task(every, seed), specs, HORIZON, n, seed=seed, keep="mean", progress=False
+        )
+        found.append([result.totals[label].mean() for label in specs])
     return np.mean(found, axis=0)
 
 
-def chosen(name: str, n_users: int) -> str:
-    """Return the policy with the half-life that regrets least on the seeds for choosing."""
-    names = [f"{name}(half_life={h})" for h in HALF_LIVES]
-    lost = regrets(names, EVERY, n_users, range(CHOOSING, CHOOSING + 1))
+def chosen(name: str, n_users: int) -> float:
+    """Return the half-life that regrets least on the seeds for choosing."""
+    lost = regrets(name, HALF_LIVES, EVERY, n_users, range(CHOOSING, CHOOSING + 1))
     print(name, dict(zip(HALF_LIVES, lost.round(0).tolist(), strict=True)), flush=True)
-    return names[int(lost.argmin())]
+    return HALF_LIVES[int(lost.argmin())]
 
 
 def cost(n_users: int, rounds: int = 200) -> None:
     """The CPU of a decision and its record, without a half-life and with one that hardly fades."""
     rows = []
     for name in POLICIES:
-        names = [name, f"{name}(half_life=1e9)"]
-        result = lob.simulate(task(None, 0), names, rounds, n_users, workers=1, progress=False)
-        each = [1e6 * result.cpu_seconds[n] / (n_users * rounds) for n in names]
+        specs = policies(name, (None, 1e9), 0)
+        result = lob.simulate(task(None, 0), specs, rounds, n_users, workers=1, progress=False)
+        each = [1e6 * result.cpu_seconds[label] / (n_users * rounds) for label in specs]
         rows.append([name, *(f"{one:.1f}" for one in each), f"{each[1] / each[0]:.2f}"])
     show("CPU of a decision", ["policy", "never, us", "fading, us", "ratio, at most 1.1"], rows)
 
@@ -64,11 +87,12 @@ def main() -> None:
         best = chosen(name, given.users)
         rows = []
         for every, bar in ((EVERY, 0.7), (None, 1.15)):
-            never, fading = regrets([name, best], every, given.users, range(given.seeds))
+            never, fading = regrets(name, (None, best), every, given.users, range(given.seeds))
             what = "nobody changes" if every is None else f"state redrawn every {every}"
             ratio = f"{fading / never:.2f}, at most {bar}"
             rows.append([what, f"{never:.0f}", f"{fading:.0f}", ratio])
-        title = f"{best}: k = {K}, m = {M}, T = {HORIZON}, {given.users} users, {given.seeds} seeds"
+        where = f"k = {K}, m = {M}, T = {HORIZON}, {given.users} users, {given.seeds} seeds"
+        title = f"{name}, half-life {best}: {where}"
         show(title, ["users", "never forgets", "with a half-life", "ratio"], rows)
     cost(given.users)
 
