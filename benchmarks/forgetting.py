@@ -16,7 +16,7 @@ import lobandits as lob
 
 K, M, EVERY, HORIZON = 10, 10, 300, 1500
 POLICIES = ["lobts", "lobids", "lobbayes"]
-HALF_LIVES = (40, 80, 160)
+HALF_LIVES = (20, 40, 80)
 CHOOSING = 100  # the seeds for choosing start here
 
 
@@ -38,7 +38,7 @@ def prior(seed: int) -> lob.Prior:
 
 def policies(name: str, half_lives: tuple[float | None, ...], seed: int) -> dict[str, Any]:
     """Return a policy with each half-life, by label."""
-    known = {"prior": prior(seed)} if name == "lobbayes" else {}
+    known: dict[str, Any] = {"prior": prior(seed)} if name == "lobbayes" else {}
 
     def make(h: float | None) -> Any:
         return lambda problems: lob.make_policy(name, problems, half_life=h, **known)
@@ -57,7 +57,7 @@ def regrets(
             task(every, seed), specs, HORIZON, n, seed=seed, keep="mean", progress=False
         )
         found.append([result.totals[label].mean() for label in specs])
-    return np.mean(found, axis=0)
+    return np.asarray(np.mean(found, axis=0))
 
 
 def chosen(name: str, n_users: int) -> float:
@@ -67,10 +67,10 @@ def chosen(name: str, n_users: int) -> float:
     return HALF_LIVES[int(lost.argmin())]
 
 
-def cost(n_users: int, rounds: int = 200) -> None:
+def cost(names: list[str], n_users: int, rounds: int = 200) -> None:
     """The CPU of a decision and its record, without a half-life and with one that hardly fades."""
     rows = []
-    for name in POLICIES:
+    for name in names:
         specs = policies(name, (None, 1e9), 0)
         result = lob.simulate(task(None, 0), specs, rounds, n_users, workers=1, progress=False)
         each = [1e6 * result.cpu_seconds[label] / (n_users * rounds) for label in specs]
@@ -82,8 +82,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--users", type=int, default=200, help="users of each seed")
     parser.add_argument("--seeds", type=int, default=2, help="seeds for reporting")
+    parser.add_argument("--policies", default=",".join(POLICIES), help="names, with commas")
     given = parser.parse_args()
-    for name in POLICIES:
+    names = given.policies.split(",")
+    for name in names:
         best = chosen(name, given.users)
         rows = []
         for every, bar in ((EVERY, 0.7), (None, 1.15)):
@@ -94,7 +96,7 @@ def main() -> None:
         where = f"k = {K}, m = {M}, T = {HORIZON}, {given.users} users, {given.seeds} seeds"
         title = f"{name}, half-life {best}: {where}"
         show(title, ["users", "never forgets", "with a half-life", "ratio"], rows)
-    cost(given.users)
+    cost(names, given.users)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import pickle
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -179,3 +180,31 @@ def test_refusals() -> None:
         POLICY.choose(UCB(3, 1.0).start(), 0)
     with pytest.raises(LobInputError, match="times must have the shape"):
         POLICY.record(POLICY.start(), [0], [1.0], users=0, times=[1.0, 2.0])
+
+
+ORDERS = lob.LatentOrders.from_rankings([[0, 1, 2], [2, 1, 0]])
+KNOWN = SimpleNamespace(
+    n_arms=3,
+    sigma=1.0,
+    orders=ORDERS,
+    state_means=np.array([[2.0, 1.0, 0.0], [0.0, 1.0, 2.0]]),
+    prior=lob.Prior.from_orders(ORDERS),
+)
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("name", list(lob.POLICIES))
+def test_every_policy_can_forget(name: str) -> None:
+    policy: Any = lob.make_policy(name, KNOWN, horizon=50, half_life=5)
+    state, rng = policy.start(2), np.random.default_rng(0)
+    for _ in range(8):
+        arms = policy.choose(state, rng)
+        policy.record(state, arms, arms + rng.normal(size=2))
+    weight = (1 - 0.5 ** (8 / 5)) / (1 - 0.5 ** (1 / 5))
+    np.testing.assert_allclose(state.counts.sum(axis=1), weight)
+    chances = policy.probabilities(state)
+    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+    again = policy.restore(state.to_dict())
+    np.testing.assert_allclose(policy.probabilities(again), chances, atol=1e-9)
+    assert lob.policies.policy_from_dict(policy.to_dict()) == policy
+    assert policy.explain(state).title.endswith("8 plays")

@@ -176,8 +176,8 @@ def pivot(cells: Any, name: str, arm: str, skipped: int = 0, faded: bool = False
     def write(batch: Any, row: IntArray, column: IntArray) -> None:
         place = row * shape[1] + column
         for field, values in fields.items():
-            column = "weights" if faded and field == "counts" else field
-            values.reshape(-1)[place] = batch.column(column).to_numpy()
+            given = "weights" if faded and field == "counts" else field
+            values.reshape(-1)[place] = batch.column(given).to_numpy()
 
     _in_threads(write, batches, rows, columns)
     try:

@@ -42,7 +42,9 @@ class HalfLife(Frozen):
 
     def __repr__(self) -> str:
         text = super().__repr__()
-        return text if self.half_life is None else f"{text[:-1]}, half_life={self.half_life:g})"
+        if self.half_life is None:
+            return text
+        return f"{text[:-1]}{'' if text.endswith('()') else ', '}half_life={self.half_life:g})"
 
 
 class Forgetting(State):
@@ -141,7 +143,8 @@ def _rebuilt(kind: Any, arrays: dict[str, Any]) -> Forgetting:
 
 def with_half_life(state: S, half_life: float) -> S:
     """Return an empty state as one that forgets."""
-    made = forgetting(type(state))
+    kind: Any = type(state)
+    made = forgetting(kind)
     arrays: dict[str, Any] = {}
     for f in fields(made):
         shape = (state.n_users, *(state.n_arms for axis in f.metadata["axes"] if axis == "arms"))

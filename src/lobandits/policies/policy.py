@@ -252,7 +252,8 @@ class Policy(HalfLife, ABC, Generic[S]):
 
     def _check(self, state: S, allowed: ArrayLike | None) -> BoolArray:
         """Return the choice sets, or say why the state or they do not fit."""
-        kind = self.state_type if self.half_life is None else forgetting(self.state_type)
+        kind: Any = self.state_type
+        kind = kind if self.half_life is None else forgetting(kind)
         if type(state) is not kind:
             raise LobInputError(
                 f"{self.name} needs a {kind.__name__}, as start() makes it, "

@@ -183,23 +183,21 @@ class Synthetic(Frozen):
 
     def changed(self, n: int, seed: int, first: int, number: int) -> Problems:
         """Return the users from ``first`` on after so many changes."""
-        users = list(self._users(Stream.PROBLEMS, n, seed, first))
+        rankings, states, scale, shift, links = self._users(Stream.PROBLEMS, n, seed, first)
         steps = np.zeros((n, self.n_arms * self.n_contexts))
         blocks = blocks_of(first, n)
         rngs = [block_generator(seed, Stream.CHANGES, block) for block in blocks]
         start = first - blocks.start * BLOCK
         for _ in range(number):
-            states, scale, shift, step = (
-                np.concatenate(part)[start : start + n]
-                for part in zip(*(self._draw_change(rng) for rng in rngs), strict=True)
-            )
+            drawn = zip(*(self._draw_change(rng) for rng in rngs), strict=True)
+            state, *own, step = (np.concatenate(part)[start : start + n] for part in drawn)
             if self.change == "state":
-                users[1] = states
+                states = state
             elif self.change == "scale":
-                users[2], users[3] = scale, shift
+                scale, shift = own
             else:
                 steps += self.drift * self.gamma * step
-        return self._problems(self.past, *users, steps)  # type: ignore[misc]
+        return self._problems(self.past, rankings, states, scale, shift, links, steps)
 
     def _draw_change(self, rng: np.random.Generator) -> tuple[NDArray[Any], ...]:
         """Return what one change may bring to a block's users: state, scale, shift and steps."""
