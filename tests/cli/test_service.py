@@ -174,7 +174,7 @@ def test_a_port_that_is_taken(tmp_path: Path, store: str) -> None:
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(options, "NEEDED", ("json", "no_such_package"))
     for words in (["serve"], ["export", "--out", "x"], ["model", "show"]):
-        assert "pip install 'lobandits[service]'" in refused(*words)
+        assert "pip install '.[service]'" in refused(*words)
 
 
 @pytest.mark.parametrize(

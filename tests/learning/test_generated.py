@@ -106,8 +106,8 @@ def test_wrong_options_are_refused(options: dict[str, Any], words: str) -> None:
 
 
 def test_files_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(LobInputError, match=r"to a \.parquet file"):
-        make_ratings(n_users=2).write(tmp_path / "ratings.csv")
+    with pytest.raises(LobInputError, match=r"to a \.parquet or \.csv file"):
+        make_ratings(n_users=2).write(tmp_path / "ratings.xls")
     with pytest.raises(LobInputError, match="cannot write"):
         make_ratings(n_users=2).write(tmp_path / "none" / "ratings.parquet")
 

@@ -30,7 +30,7 @@ model = typer.Typer(
 @friendly
 def put(
     orders: Annotated[Path, typer.Option(help="The states' orders: JSON.")],
-    policy: PolicyName = "lobts",
+    policy: PolicyName = None,
     sigma: Sigma = None,
     imports: Import = None,
     store: Store = LOCAL,

@@ -79,7 +79,7 @@ def serve(
         Path | None,
         typer.Option(help="The states' orders: JSON. Without it, the newest model of the store."),
     ] = None,
-    policy: PolicyName = "lobts",
+    policy: PolicyName = None,
     sigma: Sigma = None,
     imports: Import = None,
     store: Store = LOCAL,

@@ -212,16 +212,25 @@ class GeneratedRows:
         return table.set_column(1, "genre", table.column("genre").cast(pa.string()))
 
     def write(self, path: str | os.PathLike[str]) -> Path:
-        """Write all rows to a Parquet file, block after block, in little memory."""
-        import pyarrow.parquet as pq
+        """Write all rows to a .parquet or .csv file, block after block, in little memory."""
+        from pyarrow.csv import CSVWriter
+        from pyarrow.parquet import ParquetWriter
 
-        if Path(path).suffix.lower() not in (".parquet", ".pq"):
-            raise LobInputError(f"ratings are written to a .parquet file, got {str(path)!r}")
-        batches = self.batches()
+        suffix = Path(path).suffix.lower()
+        if suffix not in (".parquet", ".pq", ".csv"):
+            raise LobInputError(
+                f"ratings are written to a .parquet or .csv file, got {str(path)!r}"
+            )
+        text = suffix == ".csv"
+        batches = map(_plain, self.batches()) if text else self.batches()
         first = next(batches)
 
         def write(file: IO[bytes]) -> None:
-            with pq.ParquetWriter(file, first.schema, store_schema=False) as writer:
+            with (
+                CSVWriter(file, first.schema)
+                if text
+                else ParquetWriter(file, first.schema, store_schema=False)
+            ) as writer:
                 for batch in chain([first], batches):
                     writer.write_batch(batch)
 
@@ -333,3 +342,14 @@ class GaussianRatings(GeneratedRows):
         shifts = self.shift * rng.standard_normal((size, 1))
         means = self.levels + shifts + self.spread * (shared + own) / np.sqrt(2)
         return np.full(size, -1), means
+
+
+def _plain(batch: "pa.RecordBatch") -> "pa.RecordBatch":
+    """Return rows with genres as text."""
+    import pyarrow as pa
+
+    columns = [
+        column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)

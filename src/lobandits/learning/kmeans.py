@@ -8,15 +8,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
-from sklearn.base import TransformerMixin as Transformer
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, one_of, whole
 from lobandits._progress import progress_bar
 from lobandits.errors import LobInputError
 from lobandits.learning.centroids import CENTROIDS, Centroid, make_centroid
+from lobandits.learning.estimator import Estimator
 from lobandits.learning.kendall import (
     PairSigns,
     agreements,
@@ -31,7 +28,7 @@ from lobandits.learning.table import impute
 MOST_USERS = 50_000  # seeds are chosen among at most so many users, drawn at random
 
 
-class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class KendallKMeans(Estimator):
     r"""Find m orders that minimise the mean over users of Kendall's tau distance to the nearest.
 
     .. math:: \min_{O_1, \dots, O_m} \frac{1}{n} \sum_u \min_s d(x_u, O_s)
@@ -118,7 +115,7 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         n_states = whole("n_states", self.n_states)
         one_of("centroid", self.centroid, CENTROIDS)
         n_init, max_iter = whole("n_init", self.n_init), whole("max_iter", self.max_iter)
-        means = self._checked(X, reset=True)
+        means = self.checked(X, reset=True)
         everybody = pair_signs(means, self._contexts(means.shape[1]))
         told = np.flatnonzero(everybody.tried)
         _check_enough(n_states, len(told), ~np.isnan(means))
@@ -127,7 +124,7 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         if len(told) < len(means):
             users, filled, means = everybody.take(told), filled[told], means[told]
         centroid = make_centroid(self.centroid, means, filled, users)
-        starts = check_random_state(self.random_state).randint(2**31, size=n_init)
+        starts = _random(self.random_state).randint(2**31, size=n_init)
         runs = []
         with progress_bar(n_init * max_iter, self.progress, "clustering", "iterations") as advance:
             for start in starts:
@@ -168,8 +165,7 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         return -self._assign(self._users(X))[1]
 
     def _users(self, X: ArrayLike) -> PairSigns:
-        check_is_fitted(self)
-        means = self._checked(X, reset=False)
+        means = self.checked(X, reset=False)
         return pair_signs(means, self._contexts(means.shape[1]))
 
     def _contexts(self, n_arms: int) -> IntArray | None:
@@ -182,17 +178,10 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
             )
         return numbers
 
-    def _checked(self, X: ArrayLike, reset: bool) -> FloatArray:
-        means: FloatArray = validate_data(
-            self, X, reset=reset, dtype=np.float64,
-            ensure_all_finite="allow-nan", ensure_min_features=2 if reset else 1,
-        )  # fmt: skip
-        return means
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+def _random(seed: Any) -> np.random.RandomState:
+    """Return scikit-learn's kind of generator for a seed; one that is given, as it is."""
+    return seed if isinstance(seed, np.random.RandomState) else np.random.RandomState(seed)
 
 
 def _check_enough(n_states: int, n_told: int, tried: BoolArray) -> None:

@@ -21,6 +21,7 @@ from lobandits._checks import (
     whole,
 )
 from lobandits._files import read_versioned, write_versioned
+from lobandits._tables import Tabular
 from lobandits.errors import LobInputError
 from lobandits.learning.centroids import averages
 from lobandits.learning.curve import EvidenceCurve
@@ -49,7 +50,7 @@ NOUN = "a model written by OrderModel.save (LatentOrders.load reads orders alone
 
 
 @dataclass(frozen=True, eq=False)
-class OrderModel:
+class OrderModel(Tabular):
     """The orders of m latent states, and what else the logs say about the states.
 
     Parameters
@@ -238,6 +239,18 @@ class OrderModel:
         from lobandits.learning.model_plot import plot_model
 
         return plot_model(self)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """Return a row per state: its users, its order, and the mean of each arm."""
+        arms, rows = self.orders.arms, []
+        columns = zip(self.sizes.tolist(), self.orders, self.state_means.tolist(), strict=True)
+        for s, (n, order, means) in enumerate(columns):
+            by_arm = dict(zip(arms, means, strict=True))
+            rows.append({"state": s, "users": n, "order": str(order), **by_arm})
+        return rows
+
+    def _caption(self) -> str:
+        return repr(self)
 
     def __repr__(self) -> str:
         kind = "total" if self.orders.is_total else "partial"

@@ -33,6 +33,7 @@ from lobandits.orders.parse import (
     parse_position,
     parse_ranking,
     parse_relations,
+    ranked_names,
 )
 from lobandits.orders.partial import ClosedOrders, PartialOrder
 from lobandits.orders.storage import FORMAT, MODEL_FORMAT, VERSION, decode
@@ -75,12 +76,15 @@ class LatentOrders(ClosedOrders):
     def from_rankings(
         cls, rankings: Iterable[Iterable[Arm]], arms: Iterable[str] | None = None
     ) -> "LatentOrders":
-        """Return total orders: rankings of all arms, best first, as numbers or names."""
+        """Return total orders: rankings of all arms, best first, as numbers or names.
+
+        Without ``arms``, names in the rankings become the arms' names, sorted.
+        """
         states = as_states(rankings, "rankings must be a list of rankings, one per state")
         where = "the ranking of state {}"
         message = f"{where} must be a list of arms, best first"
         rows = [as_list(row, message.format(s)) for s, row in enumerate(states)]
-        names = arm_names(max(map(len, rows)) if arms is None else None, arms)
+        names = ranked_names(rows) if arms is None else arm_names(None, arms)
         closed = [parse_ranking(row, names, where.format(s)) for s, row in enumerate(rows)]
         return cls._stacked(closed, names)
 

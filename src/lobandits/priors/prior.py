@@ -22,6 +22,7 @@ from lobandits._checks import (
 )
 from lobandits._files import check_versioned, read_json, write_versioned
 from lobandits._frozen import Frozen
+from lobandits._tables import Tabular
 from lobandits._words import counted
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
@@ -51,7 +52,7 @@ def _known(data: Any) -> LatentOrders | None:
 
 
 @dataclass(frozen=True)
-class Prior(Frozen):
+class Prior(Frozen, Tabular):
     r"""A user's means before the first reward: a mixture of Gaussians, one for each state.
 
     .. math:: \mu \mid s \sim N(m_s, C_s), \qquad
@@ -330,6 +331,17 @@ class Prior(Frozen):
         from lobandits.priors.plot import plot_prior
 
         return plot_prior(self, ax)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """Return a row per state: its share, its scale, and the mean of each arm."""
+        columns = zip(self.shares.tolist(), self.scales.tolist(), self.means.tolist(), strict=True)
+        return [
+            {"state": s, "share": share, "scale": scale, **dict(zip(self.arms, means, strict=True))}
+            for s, (share, scale, means) in enumerate(columns)
+        ]
+
+    def _caption(self) -> str:
+        return f"sigma {self.sigma:.3g}, shift {self.shift:.3g}"
 
     def __str__(self) -> str:
         states, arms = counted(self.n_states, "state"), counted(self.n_arms, "arm")

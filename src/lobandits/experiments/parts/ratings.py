@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lobandits._checks import FloatArray, IntArray
 
@@ -126,13 +127,12 @@ class RatingData:
         """Return how many movies the users who remain rated, of those that remain; 0: generated."""
         if self.path is None:
             return 0
-        import polars as pl
-
         least_of_movie, least_of_user = self.filters
-        rows: Any = pl.from_arrow(self.ratings.ratings)
-        rows = rows.select("userId", "movieId")
-        rows = rows.filter(pl.len().over("movieId") >= least_of_movie)
-        return int(rows.filter(pl.len().over("userId") >= least_of_user)["movieId"].n_unique())
+        rows = self.ratings.ratings
+        users, movies = rows["userId"].to_numpy(), rows["movieId"].to_numpy()
+        kept = _come_at_least(least_of_movie, movies)
+        users, movies = users[kept], movies[kept]
+        return len(np.unique(movies[_come_at_least(least_of_user, users)]))
 
     def facts(self) -> dict[str, Any]:
         """Return what the report says of the ratings."""
@@ -149,3 +149,10 @@ class RatingData:
             facts["movies"] = self.count_movies()
             facts["least ratings of a movie"], facts["least ratings of a user"] = self.filters
         return facts
+
+
+def _come_at_least(times: int, values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell, for each value, whether it comes so many times."""
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    often: NDArray[np.bool_] = count[place] >= times
+    return often

@@ -14,7 +14,7 @@ try:
     from sqlalchemy.exc import ArgumentError, DBAPIError
     from sqlalchemy.exc import TimeoutError as NoConnectionError
 except ImportError as error:
-    raise ImportError("a service needs more packages: pip install 'lobandits[service]'") from error
+    raise ImportError("a service needs more packages: pip install '.[service]'") from error
 
 from lobandits.errors import LobInputError
 from lobandits.service.errors import StoreUnavailableError
