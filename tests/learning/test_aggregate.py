@@ -243,7 +243,7 @@ def test_a_prior_follows_recent_rows() -> None:
     new = learn_orders(pl.DataFrame(rows), n_states=1, time="time", half_life=5)
     assert old.state_means[0, 0] > old.state_means[0, 1]
     assert new.state_means[0, 1] > new.state_means[0, 0] + 0.5
-    assert new.sigma == pytest.approx(1.0, abs=0.1)
+    assert 0.95 < new.sigma < 1.25  # a little large, as documented
 
 
 def test_half_lives_that_do_not_fit_are_refused() -> None:

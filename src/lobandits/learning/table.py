@@ -111,7 +111,8 @@ class RewardTable(Frozen):
                                       {\sum_{ia} (N_{ia} - 1)}
 
         over the cells with at least two rewards; nan if there are none. What lies below a
-        millionth of the rewards' size is taken for rounding.
+        millionth of the rewards' size is taken for rounding. Where old rewards weigh less, it comes
+        out a little large: weights have more than N - 1 degrees of freedom.
         """
         cells = self.counts >= 2
         counts, sums, squares = self.counts[cells], self.sums[cells], self.squares[cells]
@@ -129,11 +130,15 @@ class RewardTable(Frozen):
     def filter(self, min_user_rewards: int = 1, min_arm_rewards: int = 1) -> "RewardTable":
         """Drop arms with fewer rewards, then users with fewer rewards from the arms left.
 
-        As the paper filters, once each. An arm that no user left has tried is dropped too.
+        As the paper filters, once each. An arm that no user left has tried is dropped too. Where
+        old rewards weigh less, weights are compared, but 1 keeps all that weigh anything.
         """
         least_user = whole("min_user_rewards", min_user_rewards)
-        enough = self.counts.sum(axis=0) >= whole("min_arm_rewards", min_arm_rewards)
-        users = self.counts @ enough >= least_user
+        least_arm = whole("min_arm_rewards", min_arm_rewards)
+        tried = self.counts.sum(axis=0)
+        enough = tried >= least_arm if least_arm > 1 else tried > 0
+        found = self.counts @ enough
+        users = found >= least_user if least_user > 1 else found > 0
         if users.all() and enough.all():
             return self
         arms = enough & (users @ self.counts > 0)
