@@ -55,7 +55,7 @@ def test_model(tmp_path: Path, store: str) -> None:
 
 
 def test_going_back(tmp_path: Path, store: str) -> None:
-    """From a model that cannot be read, too, with which no server starts; its log is kept."""
+    """From a model that cannot be read, too: the one before it decides; its log is kept."""
     assert "there is no store at" in refused("model", "rollback", "--store", store)
     orders = str(write_orders(tmp_path))
     (first,) = lines("model", "put", "--orders", orders, "--store", store)
@@ -66,14 +66,17 @@ def test_going_back(tmp_path: Path, store: str) -> None:
     with sqlite3.connect(tmp_path / "lob.db") as connection:
         connection.execute("""UPDATE models SET policy = '{"policy": "new"}' WHERE version = 2""")
     connection.close()
-    for command in (["serve"], ["serve", "--orders", orders], ["model", "show"]):
-        said = refused(*command, "--store", store)
-        assert f"model {name} of {store} cannot be read: unknown policy 'new'" in said
-        assert said.endswith(f"lob model rollback --store {store}\n")
+    assert lines("model", "show", "--store", store)[0] == first
+    listed = lines("model", "list", "--store", store)
+    assert [line.split()[0] for line in listed] == [name, first.split()[1].rstrip(":")]
+    assert "unreadable" in listed[0]
+    assert f"model {name} of {store} cannot be read: unknown policy 'new'" in listed[0]
+    assert " decides " in listed[1]
     log = tmp_path / "log.ndjson"
     lines("export", "--store", store, "--out", str(log))
     assert json.loads(log.read_text())["model"] == name
     assert lines("model", "rollback", "--store", store) == [first]
+    assert " withdrawn " in lines("model", "list", "--store", store)[0]
     assert lines("model", "show", "--store", store)[0] == first
 
 

@@ -4,7 +4,21 @@ from typing import Annotated
 
 import typer
 
-from lobandits.cli import bound, data, demo, export, learn, model, reproduce, serve, show, simulate
+from lobandits.cli import (
+    backup,
+    bound,
+    compare,
+    data,
+    demo,
+    export,
+    import_logs,
+    learn,
+    model,
+    reproduce,
+    serve,
+    show,
+    simulate,
+)
 from lobandits.cli.friendly import friendly
 from lobandits.cli.policies import PolicyCommand
 
@@ -47,7 +61,10 @@ app.command(epilog=serve.EXAMPLES, context_settings={"auto_envvar_prefix": serve
     friendly(serve.serve)
 )
 app.add_typer(model.model, name="model")
+app.command()(friendly(compare.compare))
 app.command()(friendly(export.export))
+app.command("import", epilog=import_logs.EXAMPLES)(friendly(import_logs.import_logs))
+app.command()(friendly(backup.backup))
 app.command(epilog=reproduce.EXAMPLES)(friendly(reproduce.reproduce))
 
 

@@ -26,9 +26,9 @@ def aggregate(table: Any, names: Names) -> Any:
     """
     user, arm = (_key(table[name]) for name in names[:2])
     column = table[names[2]]
-    chosen = table.select(user=user, arm=arm, reward=_number(column), empty=_blank(column))
     if WEIGHT in table.columns:
         return _aggregate_faded(table, user, arm, column)
+    chosen = table.select(user=user, arm=arm, reward=as_number(column), empty=_blank(column))
     return chosen.group_by("user", "arm").aggregate(
         rows=chosen.count(),
         empty=chosen.empty.cast("int64").sum(),
@@ -39,7 +39,7 @@ def aggregate(table: Any, names: Names) -> Any:
 
 
 def _aggregate_faded(table: Any, user: Any, arm: Any, column: Any) -> Any:
-    number, weight = _number(column), table[WEIGHT]
+    number, weight = as_number(column), table[WEIGHT]
     chosen = table.select(
         user=user, arm=arm, empty=_blank(column), reward=number, weight=weight,
         times=weight * number, squared=weight * number * number,
@@ -64,7 +64,7 @@ def _key(column: Any) -> Any:
     return column
 
 
-def _number(column: Any) -> Any:
+def as_number(column: Any) -> Any:
     """Return the column of rewards as numbers; what is empty or reads as none is missing."""
     kind = column.type()
     if kind.is_string():
@@ -106,7 +106,7 @@ def check_cells(source: Source, cells: Any, names: Names, skip_empty: bool) -> N
     skipped = pc.sum(empty).as_py() > 0 and not skip_empty
     if skipped or not finite or pc.add(counts, empty) != found:
         column = source.table[reward]
-        value, blank = _number(column), _blank(column)
+        value, blank = as_number(column), _blank(column)
         bad = value.isnull() | value.isinf()
         what = "empty or no finite number"
         if skip_empty:

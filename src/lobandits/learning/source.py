@@ -74,9 +74,14 @@ def rows(number: int) -> str:
     return f"{number:,} row" + ("s" if number != 1 else "")
 
 
+def files_of(paths: Sequence[str]) -> list[str]:
+    """Return all files that paths, folders and globs stand for, each once."""
+    return list(dict.fromkeys(file for path in paths for file in _matching(path)))
+
+
 def open_files(paths: Sequence[str]) -> Source:
     """Return the rows of all files that the paths stand for."""
-    found = list(dict.fromkeys(file for path in paths for file in _matching(path)))
+    found = files_of(paths)
     for file in found:
         if not Path(file).stat().st_size:
             raise LobInputError(f"{file} is empty")

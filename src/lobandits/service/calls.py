@@ -16,7 +16,9 @@ from lobandits.service.decision import (
     check_context,
     check_decision,
     check_id,
+    check_name,
     check_problem,
+    check_shown,
     check_user,
 )
 from lobandits.service.errors import InvalidRequestError, UnknownDecisionError
@@ -34,12 +36,22 @@ class Request(NamedTuple):
     id: bytes | None
     context: str | None
     problem: str | None
+    shown: str | None = None
 
 
 class Reward(NamedTuple):
     """A reward of a decision, None if no decision can have the id that was given."""
 
     decision: bytes | None
+    reward: float
+
+
+class PastReward(NamedTuple):
+    """A reward of the time before the service, with an id of the caller's."""
+
+    id: str
+    user: str
+    arm: str
     reward: float
 
 
@@ -53,16 +65,29 @@ def read_rewards(rewards: Iterable[Any]) -> list[Reward]:
     return [_reward(reward) for reward in _listed("rewards", rewards)]
 
 
+def read_past_rewards(rewards: Iterable[Any]) -> list[PastReward]:
+    """Return past rewards: each a mapping with id, user, arm and reward."""
+    return [_past_reward(reward) for reward in _listed("rewards", rewards)]
+
+
+def _past_reward(reward: Any) -> PastReward:
+    key, user, arm, value = _fields(reward, "past reward", *PastReward._fields)
+    if not isinstance(arm, str):
+        raise InvalidRequestError("arm", f"an arm must be a string, got {type(arm).__name__}")
+    return PastReward(check_name("id", key), check_user(user), arm, check_reward(value))
+
+
 def _request(request: Any) -> Request:
-    if isinstance(request, str):
+    if isinstance(request, str | int):
         return Request(check_user(request), None, None, None, None)
-    user, allowed, key, context, problem = _fields(request, "request", *Request._fields)
+    user, allowed, key, context, problem, shown = _fields(request, "request", *Request._fields)
     return Request(
         user=check_user(user),
         allowed=check_allowed(allowed),
         id=None if key is None else check_id(key),
         context=check_context(context),
         problem=check_problem(problem),
+        shown=check_shown(shown),
     )
 
 
@@ -91,8 +116,8 @@ def _listed(noun: str, items: Any) -> list[Any]:
 
 
 def check_reward(reward: Any) -> float:
-    """Return a reward as a float, if it is one that policies take."""
-    if isinstance(reward, bool) or not is_reward(reward):
+    """Return a reward as a float, if it is one that policies take; true is 1, false is 0."""
+    if not is_reward(reward):
         got = reward if isinstance(reward, float) else type(reward).__name__
         raise InvalidRequestError(
             "reward", f"a reward must be a finite number of at most {LARGEST:g}, got {got}"
@@ -161,6 +186,15 @@ class RewardCall(Call[list[str]]):
         self.rewards = read_rewards(rewards)
         self.default = default
         self.problems = problems
+        super().__init__(len(self.rewards))
+
+
+class PastCall(Call[list[str]]):
+    """Rewards without decisions, each with its own status."""
+
+    def __init__(self, rewards: Iterable[Any], problem: str | None = None) -> None:
+        self.rewards = read_past_rewards(rewards)
+        self.problem = check_problem(problem)
         super().__init__(len(self.rewards))
 
 

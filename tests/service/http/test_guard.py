@@ -114,3 +114,30 @@ def test_settings() -> None:
         with pytest.raises(LobInputError, match="a key is needed"):
             Settings().check_host(host)
         Settings(api_key="12345678").check_host(host)
+
+
+BODY = b'{"user": "victim"}'
+
+
+@pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded"])
+def test_what_a_form_of_another_site_could_send_is_no_json(
+    server: Running, kind: str | None
+) -> None:
+    headers = {} if kind is None else {"content-type": kind}
+    answer = server.http.post("/v1/decisions", content=BODY, headers=headers)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "invalid_request")
+    assert "application/json" in answer.json()["error"]["message"]
+    assert server.http.get("/v1/users/victim").status_code == 404
+
+
+@pytest.mark.parametrize("origin", ["http://example.com", "null", "http://127.0.0.1:1", "http://["])
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/v1/model/rollback"), ("DELETE", "/v1/users/victim")]
+)
+def test_pages_of_other_sites_send_nothing(
+    server: Running, method: str, path: str, origin: str
+) -> None:
+    answer = server.http.request(method, path, headers={"origin": origin})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "forbidden")
+    mine = {"origin": server.url}
+    assert server.http.request("DELETE", "/v1/users/victim", headers=mine).status_code == 200

@@ -6,18 +6,35 @@ Only the form of bodies is checked here.
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+import numpy as np
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
+from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
 from lobandits.policies import Policy
 from lobandits.policies.rewards import LARGEST
-from lobandits.service.decision import MOST_ALLOWED, MOST_CHARACTERS
+from lobandits.service.decision import LARGEST_NUMBER, MOST_ALLOWED, MOST_CHARACTERS
 
 MAX_BATCH = 1_000
 EXAMPLE = "0190a6e2c3f17d0e8b1d5a3f0d6e9c42"
 
-Text = Annotated[str, Field(strict=True)]
+
+def _encodable(text: str) -> str:
+    """Refuse half of a pair of surrogates, which no answer could repeat."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise ValueError("must be valid Unicode text") from None
+    return text
+
+
+Text = Annotated[str, Field(strict=True), AfterValidator(_encodable)]
 UserName = Annotated[Text, Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"^[^\x00]*$")]
+WholeNumber = Annotated[int, Field(strict=True, gt=-LARGEST_NUMBER, lt=LARGEST_NUMBER)]
+User = UserName | WholeNumber  # a number is taken as text
+Number = Annotated[float, Field(strict=True, ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
+Reward = Number | Annotated[bool, Field(strict=True)]  # true is 1, false is 0
 Context = Annotated[Text, Field(min_length=1, max_length=MOST_CHARACTERS)]
 Problem = Annotated[Text, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
 Id = Annotated[Text, Field(pattern="^[0-9a-f]{32}$", examples=[EXAMPLE])]
@@ -32,7 +49,7 @@ class Body(BaseModel):
 class DecisionRequest(Body):
     """A user for whom an arm is to be chosen."""
 
-    user: UserName = Field(examples=["u42"])
+    user: User = Field(examples=["u42"])
     allowed: list[Text] | None = Field(
         None,
         min_length=1,
@@ -51,17 +68,46 @@ class DecisionRequest(Body):
     )
 
 
+class PastReward(Body):
+    """A reward of the time before the service."""
+
+    id: User = Field(description="Yours; by it a reward counts once.", examples=["row 1"])
+    user: User = Field(examples=["u42"])
+    arm: Text = Field(examples=["drama"])
+    reward: Reward = Field(examples=[4.5])
+
+
+class PastRewards(Body):
+    """Many past rewards at once."""
+
+    rewards: list[PastReward] = Field(min_length=1, max_length=MAX_BATCH)
+
+
 class DecisionRequests(Body):
     """Many users at once."""
 
     requests: list[DecisionRequest] = Field(min_length=1, max_length=MAX_BATCH)
 
 
+def apprentice_bodies(field: str) -> tuple[type[DecisionRequest], type[DecisionRequests]]:
+    """Return bodies in which ``field`` names the arm that the caller's own system shows."""
+    if field in DecisionRequest.model_fields:
+        raise LobInputError(f"the field of an apprentice cannot be {field!r}, which has a meaning")
+    about = Field(alias=field, description="The arm that your own system shows to the user.")
+    one = create_model("ShownRequest", __base__=DecisionRequest, shown=(Text, about))
+    many = Field(min_length=1, max_length=MAX_BATCH)
+    return one, create_model(
+        "ShownRequests",
+        __base__=DecisionRequests,
+        requests=(list[one], many),  # type: ignore[valid-type]
+    )
+
+
 class RewardReport(Body):
     """What a decision earned."""
 
     decision: Text = Field(examples=[EXAMPLE])
-    reward: float = Field(strict=True, ge=-LARGEST, le=LARGEST, allow_inf_nan=False, examples=[4.5])
+    reward: Reward = Field(examples=[4.5])
 
 
 class RewardReports(Body):
@@ -104,6 +150,19 @@ class RewardAnswers(BaseModel):
     results: list[RewardResult]
 
 
+class PastResult(BaseModel):
+    """What became of a past reward."""
+
+    id: str
+    status: Literal["recorded", "already recorded", "conflict"]
+
+
+class PastAnswers(BaseModel):
+    """One result for each past reward, in the same order."""
+
+    results: list[PastResult]
+
+
 class ArmStatistics(BaseModel):
     """What a user got from an arm."""
 
@@ -122,6 +181,7 @@ class UserAnswer(BaseModel):
     why: list[dict[str, Any]] = Field(description="What speaks for each arm.")
     states: list[dict[str, Any]] = Field(description="How likely each latent state is.")
     notes: list[str]
+    group: str | None = Field(description="model or control, if there is a control group.")
 
 
 class ErasedAnswer(BaseModel):
@@ -140,6 +200,19 @@ class ActivityAnswer(BaseModel):
     decisions: list[int]
     rewards: list[int]
     arms: dict[str, dict[str, list[int | float | None]]]
+
+
+class ComparisonAnswer(BaseModel):
+    """How the model's users do against those of the control group; control is null without one."""
+
+    model_config = ConfigDict(extra="allow")
+
+    control: dict[str, Any] | None
+    groups: dict[str, dict[str, int | float | None]] | None = None
+    difference: dict[str, float | str | None] | None = None
+    over_time: dict[str, list[str] | list[float | None]] | None = None
+    assumption: str | None = None
+    advice: dict[str, Any] | None = Field(description="What an apprentice would have changed.")
 
 
 class ModelBody(Body):
@@ -166,18 +239,22 @@ class ModelAnswer(ModelName):
     policy: str = Field(examples=["lobts"])
     arms: list[str]
     ranks: list[list[int]] | None = Field(description="Of each arm in each state, from 1.")
+    shares: list[float] | None = Field(description="How common the states are, if that is known.")
     definition: dict[str, Any] = Field(description="The policy, as PUT takes it.")
 
     @classmethod
     def of(cls, name: str, policy: Policy) -> "ModelAnswer":
         """Return the answer; the rank of an arm is 1 plus the number of arms above it."""
-        orders = getattr(policy, "orders", None)
+        prior = getattr(policy, "prior", None)
+        orders = getattr(policy, "orders", None) or getattr(prior, "orders", None)
+        shares = getattr(prior or policy, "shares", None)
         ranks = 1 + orders.precedes.sum(axis=1) if isinstance(orders, LatentOrders) else None
         return cls(
             model=name,
             policy=policy.name,
             arms=list(policy.arms),
             ranks=None if ranks is None else ranks.tolist(),
+            shares=None if shares is None else np.asarray(shares).tolist(),
             definition=policy.to_dict(),
         )
 
@@ -189,9 +266,12 @@ class Health(BaseModel):
 
 
 class Readiness(ModelName):
-    """Decisions can be made."""
+    """Decisions can be made and written."""
 
     status: Literal["ready"]
+    unreadable: list[str] = Field(
+        description="The newest models that cannot be read; older ones decide, the log says why."
+    )
 
 
 class ErrorBody(BaseModel):

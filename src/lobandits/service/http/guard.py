@@ -1,4 +1,4 @@
-"""What may pass: keys say who may do what, and bodies have a limit."""
+"""What may pass: keys say who may do what, other sites nothing, and bodies have a limit."""
 
 from starlette.datastructures import Headers, QueryParams
 from starlette.responses import Response
@@ -17,7 +17,9 @@ NEEDS = dict.fromkeys(OPEN, Role.ANYBODY) | dict.fromkeys(DECIDING, Role.DECIDE)
 IN_BODY = DECIDING
 """Paths whose routes look themselves into which problems a request goes."""
 
-IN_QUERY = ("/v1/log", "/v1/activity", "/v1/model", "/v1/model/rollback")
+IN_QUERY = (
+    "/v1/log", "/v1/activity", "/v1/comparison", "/v1/history", "/v1/model", "/v1/model/rollback",
+)  # fmt: skip
 """Paths of one problem, which the query names; so is GET of a user. Others are of all problems."""
 
 
@@ -25,7 +27,8 @@ class KeyCheck:
     """Lets a request pass if its key allows it.
 
     Without keys everybody may do everything, but only under a name of this machine: else a web
-    page could reach the server through the browser of someone who sits at it.
+    page could reach the server through the browser of someone who sits at it. For the same reason
+    no page of another site may send anything, and bodies must say that they are JSON.
     """
 
     def __init__(self, app: ASGIApp, ring: KeyRing, usual: str) -> None:
@@ -35,7 +38,9 @@ class KeyCheck:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass on."""
-        answer = self._refuse(scope) if scope["type"] == "http" else None
+        answer = None
+        if scope["type"] == "http":
+            answer = self._refuse(scope) or _refuse_foreign(scope)
         await (answer or self.app)(scope, receive, send)
 
     def _refuse(self, scope: Scope) -> Response | None:
@@ -70,6 +75,25 @@ class KeyCheck:
             return None
         message = f"this key may look after these problems only: {', '.join(sorted(problems))}"
         return refusal(403, "forbidden", message)
+
+
+def _refuse_foreign(scope: Scope) -> Response | None:
+    """Refuse what a page of another site may send through a browser without asking."""
+    if scope["method"] in ("GET", "HEAD"):
+        return None
+    headers = Headers(scope=scope)
+    origin = headers.get("origin")
+    if origin is not None and origin.partition("://")[2].lower() != headers.get("host", "").lower():
+        return refusal(403, "forbidden", "pages of other sites may not send requests here")
+    has_body = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+    if has_body and not _is_json(headers.get("content-type", "")):
+        return refusal(422, "invalid_request", "send JSON, with content-type: application/json")
+    return None
+
+
+def _is_json(kind: str) -> bool:
+    kind = kind.partition(";")[0].strip().lower()
+    return kind.startswith("application/") and kind.endswith(("/json", "+json"))
 
 
 class BodyLimit:

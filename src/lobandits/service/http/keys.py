@@ -98,7 +98,9 @@ class KeyRing:
         try:
             keys = self._read()
             if self.keys and not keys:
-                raise LobInputError("no key is left, and everybody may do everything without one")
+                raise LobInputError(
+                    "no key is left, and everybody may do everything without one; give one"
+                )
         except LobError as error:
             logger.error("going on with the old keys: %s", error)
             return
