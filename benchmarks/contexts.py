@@ -18,7 +18,7 @@ from timing import show
 import lobandits as lob
 
 K, M, CONTEXTS, HORIZON = 8, 10, 4, 400
-POLICIES = ["ucb", "lobts", "lobids", "lobbayes"]
+POLICIES = ["ucb", "lobts", "lobbayes"]
 
 
 def task(n_contexts: int, seed: int) -> lob.Synthetic:
@@ -64,7 +64,7 @@ def seen_elsewhere(n_users: int, rounds: int = 30) -> None:
     problems = env.sample(n_users, seed=1)
     sets, rng = problems.choice_sets, np.random.default_rng(0)
     rows = []
-    for name, spec in specs(["lobts", "lobids", "lobbayes"], env).items():
+    for name, spec in specs(["lobts", "lobbayes"], env).items():
         policy = lob.make_policy(spec, problems) if isinstance(spec, str) else spec
         state = policy.start(n_users)
         for _ in range(rounds):
@@ -80,7 +80,7 @@ def seen_elsewhere(n_users: int, rounds: int = 30) -> None:
 
 def cost(n_users: int, rounds: int = 100) -> None:
     """The time of a decision with contexts, and in a problem with as many arms in one context."""
-    names, rows = ["lobts", "lobids", "lobbayes"], []
+    names, rows = ["lobts", "lobbayes"], []
     one = lob.Synthetic(
         K * CONTEXTS, M, scale=(0.5, 2.0), shift=(-2.0, 2.0), past_users=600, past_seed=0
     )
