@@ -11,6 +11,7 @@ from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits.errors import LobError, LobInputError
 from lobandits.policies import Policy, State, policy_from_dict
 from lobandits.policies.choices import draw_arms
+from lobandits.policies.policy import normalised
 from lobandits.policies.registry import stored_form
 from lobandits.service.decision import MOST_ALLOWED, MOST_CHARACTERS
 
@@ -102,16 +103,32 @@ def as_policy(data: Mapping[str, Any]) -> Policy:
 def choose_arms(
     policy: Policy, state: State, allowed: BoolArray, rng: np.random.Generator
 ) -> tuple[IntArray, FloatArray]:
-    """Return an arm for each user, as ``policy.choose`` does, and its probability.
+    """Return an arm for each user, as ``policy.choose`` does, and its probability."""
+    return drawn(odds_of(policy, state, allowed), rng)
+
+
+def odds_of(policy: Policy, state: State, allowed: BoolArray) -> FloatArray:
+    """Return the odds of each arm for each user; every user has one above 0."""
+    odds: FloatArray = policy.odds(state, allowed)
+    if not (odds.sum(axis=1) > 0).all():
+        raise LobInputError(f"{policy!r} must have an arm with odds above 0 for every user")
+    return odds
+
+
+def with_floor(odds: FloatArray, allowed: BoolArray, explore: float) -> FloatArray:
+    r"""Return the chances :math:`(1 - \epsilon) p_a + \epsilon / k` of the k allowed arms."""
+    floor = allowed / allowed.sum(axis=1, keepdims=True)
+    chances: FloatArray = (1.0 - explore) * normalised(odds) + explore * floor
+    return chances
+
+
+def drawn(odds: FloatArray, rng: np.random.Generator) -> tuple[IntArray, FloatArray]:
+    """Return an arm for each user, and its probability.
 
     An arm is drawn by the very odds that its probability comes from: so that is exact, and never 0.
     """
-    odds = policy.odds(state, allowed)
-    totals = odds.sum(axis=1)
-    if not (totals > 0).all():
-        raise LobInputError(f"{policy!r} must have an arm with odds above 0 for every user")
-    arms = draw_arms(odds, rng.random(state.n_users))
-    return arms, odds[np.arange(state.n_users), arms] / totals
+    arms = draw_arms(odds, rng.random(len(odds)))
+    return arms, odds[np.arange(len(odds)), arms] / odds.sum(axis=1)
 
 
 def state_of(policy: Policy, counts: IntArray, sums: FloatArray) -> State:

@@ -1,6 +1,7 @@
 """How it goes: decisions and rewards by minute and arm, and how sure users' states are."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,16 +9,21 @@ import numpy as np
 from lobandits._checks import FloatArray, IntArray
 from lobandits.policies.policy import normalised
 from lobandits.service.model import Model
+from lobandits.service.reports.fit import fit_report
 from lobandits.service.served_policy import state_of
 from lobandits.service.store import Store
+from lobandits.service.store.comparisons import group_minutes
 from lobandits.service.store.history import minute_sums, recent_statistics
+from lobandits.service.store.models import StoredNames
 from lobandits.service.store.tables import MINUTE, as_date
 
 Row = dict[str, Any]
 
 
-def activity_report(store: Store, model: Model, now: int, minutes: int, sample: int) -> Row:
-    """Return what happened by minute and arm, and how sure the states are."""
+def activity_report(
+    store: Store, names: StoredNames, model: Model, now: int, minutes: int, sample: int
+) -> Row:
+    """Return what happened by minute, arm, group and model, how sure the states are, the fit."""
     last = now // MINUTE
     first = last - minutes + 1
     found = [row for row in minute_sums(store, model.problem, first) if row[0] <= last]
@@ -30,6 +36,7 @@ def activity_report(store: Store, model: Model, now: int, minutes: int, sample: 
     shares, means = _ratios(decisions, decisions.sum(axis=0)), _ratios(totals, rewards)
     return {
         "model": model.name,
+        "problem": model.problem,
         "minutes": [as_date(MINUTE * minute).isoformat() for minute in range(first, last + 1)],
         "decisions": decisions.sum(axis=0).tolist(),
         "rewards": rewards.sum(axis=0).tolist(),
@@ -42,12 +49,54 @@ def activity_report(store: Store, model: Model, now: int, minutes: int, sample: 
             }
             for i, arm in enumerate(arms)
         },
-        "certainty": certainty(store, model, sample),
+        **_by_group_and_model(group_minutes(store, model.problem, first), names, first, minutes),
+        **_certainty_and_fit(store, model, sample),
     }
 
 
-def certainty(store: Store, model: Model, sample: int) -> Row:
-    """Return the chance of the most likely state, or else arm, of the last decisions' users."""
+def _by_group_and_model(
+    rows: Sequence[Any], names: StoredNames, first: int, minutes: int
+) -> dict[str, Any]:
+    """Return decisions, rewards and their mean by minute of each group and model, and changes."""
+    groups: dict[str, FloatArray] = {}
+    models: dict[str, FloatArray] = {}
+    for minute, group, version, *sums in rows:
+        if minute - first < minutes:
+            for table, name in ((groups, group), (models, names.model(version))):
+                table.setdefault(name, np.zeros((3, minutes)))[:, minute - first] += [
+                    float(part) for part in sums
+                ]
+    return {
+        "groups": {name: _series(sums) for name, sums in groups.items()},
+        "models": {name: _series(sums) for name, sums in models.items()},
+        "changes": _changes(models),
+    }
+
+
+def _series(sums: FloatArray) -> Row:
+    decisions, rewards = sums[:2].astype(np.int64)
+    (means,) = _ratios(sums[2:], rewards)
+    return {"decisions": decisions.tolist(), "rewards": rewards.tolist(), "mean": means}
+
+
+def _changes(models: dict[str, FloatArray]) -> list[Row]:
+    """Return the places of the minutes in which another model began to decide."""
+    changes: list[Row] = []
+    current = None
+    decided = np.array([sums[0] for sums in models.values()])
+    for place in np.flatnonzero(decided.sum(axis=0)) if models else ():
+        busiest = list(models)[int(decided[:, place].argmax())]
+        if current not in (None, busiest):
+            changes.append({"place": int(place), "model": busiest})
+        current = busiest
+    return changes
+
+
+def _certainty_and_fit(store: Store, model: Model, sample: int) -> Row:
+    """Return the chance of the most likely state, or else arm, of the last decisions' users.
+
+    And how many of them no state explains.
+    """
     policy = model.policy
     of = "arm" if policy.state_posterior(policy.new_state(1)) is None else "state"
     users, stored = recent_statistics(store, model.problem, sample)
@@ -57,7 +106,10 @@ def certainty(store: Store, model: Model, sample: int) -> Row:
         posterior = policy.state_posterior(state)
         odds = normalised(policy.odds(state, policy.all_arms)) if posterior is None else posterior
         chances = odds.max(axis=1).tolist()
-    return {"of": of, "users": len(users), "chances": chances}
+    return {
+        "certainty": {"of": of, "users": len(users), "chances": chances},
+        "fit": fit_report(policy, state_of(policy, *model.table(users, stored))),
+    }
 
 
 def _ratios(parts: FloatArray | IntArray, wholes: IntArray) -> list[list[float | None]]:
