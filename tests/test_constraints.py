@@ -16,7 +16,11 @@ def test_constraints_are_plain_lines() -> None:
 
 
 def test_what_is_tested_is_what_may_be_installed() -> None:
-    pinned = {name.lower(): Version(version) for name, version in (li.split("==") for li in LINES)}
-    for line in lowest():
-        name, version = line.split("==")
-        assert pinned[name.lower()] >= Version(version)
+    pinned = dict(map(read, LINES))
+    for name, version in map(read, lowest()):
+        assert pinned[name] >= version
+
+
+def read(line: str) -> tuple[str, Version]:
+    name, version = line.split("==")
+    return re.sub(r"[_.]", "-", name.lower()), Version(version)
