@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 BENCHMARKS := $(filter-out %/load.py %/plain.py %/timing.py,$(sort $(wildcard benchmarks/*.py)))
+QUICK := tests/orders tests/simulation/test_problems.py \
+	$(patsubst %,tests/policies/test_%.py,agent choices explain registry state ucb) \
+	$(patsubst %,tests/test_%.py,deploy docstrings errors files frozen lazy)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check check-slow check-lowest sbom format bench docs clean
@@ -31,7 +34,7 @@ test: $(DEV_STAMP)  ## run the tests and doctests
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m plain
 
 quick: $(DEV_STAMP)  ## run the tests that take under a minute together
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m 'not plain and not slow' $(QUICK)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(QUICK)
 
 check: $(DEV_STAMP)  ## lint, format, types, import rules
 	$(BIN)/ruff check .

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from durable import bytes_stored, in_process, policy, stored_users
+from durable import bayes, bytes_stored, in_process, policy, stored_users
 from fastapi import FastAPI
 from load import LoadReport, load_test
 from starlette.middleware import Middleware
@@ -173,7 +173,9 @@ def main() -> None:
         for url in stores.values():
             DecisionService(policy(), url).close()
         if wanted("http"):
-            over_http(stores, seconds)
+            learned = f"sqlite:///{Path(folder) / 'bayes.db'}"
+            DecisionService(bayes(), learned).close()
+            over_http({**stores, "LobBayes, SQLite": learned}, seconds)
         if wanted("process"):
             show("In process", ("job", "per second", "bar"), in_process(folder, seconds))
         if wanted("users"):

@@ -2,13 +2,16 @@
 
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import lobandits as lob
+from lobandits._checks import BoolArray, FloatArray
 from lobandits.errors import LobInputError, LobWarning
 from lobandits.policies import registry
 
@@ -144,3 +147,26 @@ def test_entry_points_are_loaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     with pytest.warns(LobWarning, match="'no_such_module' cannot be loaded"):
         assert "greedy" in lob.POLICIES
     registry.load_plugins.cache_clear()
+
+
+def test_arms_without_names_are_numbered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_classes", dict(registry._classes))
+
+    @dataclass(frozen=True)
+    class Even(lob.Policy):
+        name = "even"
+        n_arms: int
+
+        def odds(self, state: lob.State, allowed: BoolArray) -> FloatArray:
+            return np.broadcast_to(allowed, state.counts.shape).astype(np.float64)
+
+    @dataclass(frozen=True)
+    class Unknown(Even):
+        name = "unknown"
+        n_arms: int = field(init=False)
+
+    assert lob.Agent(Even(3), seed=0).choose() in ("0", "1", "2")
+    with pytest.raises(LobInputError, match="n_arms must be a whole number"):
+        Even(0)
+    with pytest.raises(LobInputError, match="Unknown needs n_arms"):
+        Unknown()

@@ -19,6 +19,7 @@ from lobandits._checks import (
 )
 from lobandits._frozen import Frozen
 from lobandits.errors import LobInputError
+from lobandits.orders.arms import arm_names
 from lobandits.policies.choices import checked_allowed, draw_arms
 from lobandits.policies.explanation import Details, Explanation, rows
 from lobandits.policies.registry import register
@@ -74,6 +75,15 @@ class Policy(Frozen, ABC, Generic[S]):
         if "name" in vars(cls):
             cls.label = vars(cls).get("label", cls.__name__)
             register(cls)
+
+    def __post_init__(self) -> None:
+        """Give arms their numbers as names, where a policy has none and no check of its own."""
+        if not hasattr(self, "n_arms"):
+            raise LobInputError(
+                f"{type(self).__name__} needs n_arms, its number of arms, as a field"
+            )
+        if not hasattr(self, "arms"):
+            self._set(arms=arm_names(whole("n_arms", self.n_arms), None))
 
     # What a policy says -------------------------------------------------------------------------
 
