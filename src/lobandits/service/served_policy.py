@@ -31,6 +31,10 @@ def encoded(policy: Policy) -> tuple[str, str]:
             "service stores; serve another policy (for lobts and lobucb: project_every=1, "
             "refresh_every=1)"
         )
+    if policy.half_life is not None:
+        raise LobInputError(
+            f"{policy!r} has a half-life, but a service adds up all rewards alike; serve it without"
+        )
     for arm in policy.arms:
         if len(arm) > MOST_CHARACTERS or "\0" in arm:
             raise LobInputError(
