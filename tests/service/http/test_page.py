@@ -265,6 +265,8 @@ def test_arms_and_reasons_of_one_context(browser: Browser, tmp_path: Path) -> No
         for context, n in (("day", 6), ("night", 2)):
             for _ in range(n):
                 caller.ask("POST", "/v1/decisions", {"user": "ada", "context": context})
+        status, told = caller.ask("GET", "/v1/users/ada?context=night")  # compiles, for the page
+        assert (status, len(told["why"])) == (200, 2)
     with visit(browser, server.address) as here:
         page = here.page
         expect(page.locator("#contexts")).to_be_visible()
