@@ -144,7 +144,10 @@ class Problems(Frozen):
     def _check_rewards(self) -> None:
         if self.residuals is not None:
             if self.rewards != "gaussian" or not np.size(self.residuals):
-                raise LobInputError("residuals are for Gaussian rewards, and at least one")
+                raise LobInputError(
+                    f"residuals are for Gaussian rewards, and at least one, got "
+                    f"{np.size(self.residuals)} for {self.rewards}"
+                )
             self._set(residuals=finite_array("residuals", self.residuals, ndim=1))
         if self.rewards != "clipped":
             expected_rewards(self.rewards, self.means, self.sigma, None)
