@@ -16,19 +16,22 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(STAMP): pyproject.toml | $(BIN)/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -e .
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[learn]'
 	@touch $@
 
 $(DEV_STAMP): pyproject.toml | $(BIN)/python
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@ $(STAMP)
 
-demo: $(STAMP)  ## run every policy on the synthetic task: a table and a figure
+demo: $(STAMP)  ## what past users are worth to new ones: a table, a figure, a sentence
 	$(BIN)/lob demo
 
 test: $(DEV_STAMP)  ## run the tests and doctests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m plain
+
+quick: $(DEV_STAMP)  ## run the tests that take under a minute together
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m 'not plain' $(QUICK)
 
 check: $(DEV_STAMP)  ## lint, format, types, import rules
 	$(BIN)/ruff check .

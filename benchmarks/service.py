@@ -33,6 +33,7 @@ from lobandits.service.decision import Decision
 from lobandits.service.http import Settings, create_app
 from lobandits.service.http.guard import BodyLimit, KeyCheck
 from lobandits.service.http.json_log import RequestLog, start_logging
+from lobandits.service.http.keys import KeyRing
 from lobandits.service.http.metrics import Metrics
 from lobandits.service.http.routes import add_decisions
 from lobandits.service.http.server import address, listen
@@ -57,7 +58,7 @@ def empty_app() -> FastAPI:
     app = FastAPI(
         middleware=[
             Middleware(RequestLog, metrics=metrics),
-            Middleware(KeyCheck, settings=settings),
+            Middleware(KeyCheck, ring=KeyRing(settings.keys), usual="default"),
             Middleware(BodyLimit, most=settings.max_body),
         ]
     )
@@ -80,7 +81,7 @@ def serve(
     group = Workers(make, listener, workers)
 
     def announce() -> None:
-        while group.started < workers:
+        while len(group.serving) < workers:
             time.sleep(0.05)
         line.send("all serve")
 

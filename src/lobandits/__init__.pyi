@@ -1,6 +1,7 @@
 from lobandits.errors import LobError as LobError
 from lobandits.errors import LobInputError as LobInputError
 from lobandits.errors import LobWarning as LobWarning
+from lobandits.learning import GaussianRatings as GaussianRatings
 from lobandits.learning import GeneratedRatings as GeneratedRatings
 from lobandits.learning import KendallKMeans as KendallKMeans
 from lobandits.learning import MovieLensRatings as MovieLensRatings
@@ -9,6 +10,7 @@ from lobandits.learning import RewardTable as RewardTable
 from lobandits.learning import exact_orders as exact_orders
 from lobandits.learning import learn_orders as learn_orders
 from lobandits.learning import load_movielens as load_movielens
+from lobandits.learning import make_gaussian_ratings as make_gaussian_ratings
 from lobandits.learning import make_ratings as make_ratings
 from lobandits.learning import reward_table as reward_table
 from lobandits.learning.curve import EvidenceCurve as EvidenceCurve

@@ -7,6 +7,7 @@ lacks a field, or was written by a newer lobandits than itself.
 import json
 import os
 import secrets
+import tomllib
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -24,6 +25,16 @@ def read_json(path: str | os.PathLike[str]) -> Any:
         raise LobInputError(f"cannot read {path}: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:
         raise LobInputError(f"{path} is corrupt or truncated, no valid JSON: {error}") from error
+
+
+def read_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the content of a TOML file, or say why it cannot be read."""
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise LobInputError(f"cannot read {path}: {error.strerror or error}") from error
+    except ValueError as error:  # no UTF-8, or no TOML
+        raise LobInputError(f"{path} is no valid TOML: {error}") from None
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

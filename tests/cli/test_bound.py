@@ -5,6 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lobandits.cli.app import app
+from lobandits.cli.bound import parse_means
 from lobandits.orders import LatentOrders
 from lobandits.theory import regret_lower_bound
 
@@ -23,6 +24,11 @@ def orders(tmp_path: Path) -> str:
 def run(*arguments: str) -> tuple[int, str, str]:
     result = CliRunner().invoke(app, ["bound", *arguments], env={"COLUMNS": "120"})
     return result.exit_code, result.stdout, result.stderr
+
+
+def test_commas_in_names_divide_nothing() -> None:
+    arms = ("Crime", "Crime, drama", "War")
+    assert parse_means("Crime, drama=4,War=2, Crime = 3", arms) == [3.0, 4.0, 2.0]
 
 
 def test_prints_the_bounds_side_by_side(orders: str) -> None:

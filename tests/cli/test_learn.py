@@ -156,6 +156,7 @@ def test_learn_as_in_the_paper(folder: Path) -> None:
     assert f"imputed means {model.imputed_share:.1%}" in words
     for name in ("lobts", "mts"):
         assert read_policy(Path("orders.json"), name, None).n_arms == 5
+    assert read_policy(Path("orders.json"), None, None).name == "lobts"
     with pytest.raises(
         lob.LobInputError, match=r"lobbayes needs a prior, which orders\.json lacks"
     ):
@@ -167,6 +168,7 @@ def test_the_file_serves_every_policy(folder: Path, name: str) -> None:
     lob.learn_orders(RATINGS.table, "userId", "genre", "rating", 2).save("model.json")
     policy = read_policy(Path("model.json"), name, None)
     assert policy.n_arms == 5
+    assert read_policy(Path("model.json"), None, None).name == "lobbayes"
     if isinstance(policy, LobBayes | MixTS | Popular):
         assert policy.prior == Prior.load("model.json")
 

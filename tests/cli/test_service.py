@@ -55,7 +55,7 @@ def test_model(tmp_path: Path, store: str) -> None:
 
 
 def test_going_back(tmp_path: Path, store: str) -> None:
-    """From a model that cannot be read, too, with which no server starts; its log is kept."""
+    """From a model that cannot be read, too: the one before it decides; its log is kept."""
     assert "there is no store at" in refused("model", "rollback", "--store", store)
     orders = str(write_orders(tmp_path))
     (first,) = lines("model", "put", "--orders", orders, "--store", store)
@@ -66,14 +66,17 @@ def test_going_back(tmp_path: Path, store: str) -> None:
     with sqlite3.connect(tmp_path / "lob.db") as connection:
         connection.execute("""UPDATE models SET policy = '{"policy": "new"}' WHERE version = 2""")
     connection.close()
-    for command in (["serve"], ["serve", "--orders", orders], ["model", "show"]):
-        said = refused(*command, "--store", store)
-        assert f"model {name} of {store} cannot be read: unknown policy 'new'" in said
-        assert said.endswith(f"lob model rollback --store {store}\n")
+    assert lines("model", "show", "--store", store)[0] == first
+    listed = lines("model", "list", "--store", store)
+    assert [line.split()[0] for line in listed] == [name, first.split()[1].rstrip(":")]
+    assert "unreadable" in listed[0]
+    assert f"model {name} of {store} cannot be read: unknown policy 'new'" in listed[0]
+    assert " decides " in listed[1]
     log = tmp_path / "log.ndjson"
     lines("export", "--store", store, "--out", str(log))
     assert json.loads(log.read_text())["model"] == name
     assert lines("model", "rollback", "--store", store) == [first]
+    assert " withdrawn " in lines("model", "list", "--store", store)[0]
     assert lines("model", "show", "--store", store)[0] == first
 
 
@@ -174,4 +177,42 @@ def test_a_port_that_is_taken(tmp_path: Path, store: str) -> None:
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(options, "NEEDED", ("json", "no_such_package"))
     for words in (["serve"], ["export", "--out", "x"], ["model", "show"]):
-        assert "pip install 'lobandits[service]'" in refused(*words)
+        assert "pip install '.[service]'" in refused(*words)
+
+
+@pytest.mark.parametrize(
+    ("config", "variables", "message"),
+    [
+        ("workers = 0", {}, "--workers must be a whole number of at least 1, got 0"),
+        ("", {"LOB_WORKERS": "0"}, "--workers must be a whole number of at least 1, got 0"),
+        ("workers = 0\nlog_level = 'x'", {"LOB_WORKERS": "1"}, "unknown --log-level 'x'"),
+    ],
+)
+def test_options_from_a_file_and_from_variables(
+    tmp_path: Path, config: str, variables: dict[str, str], message: str
+) -> None:
+    """The environment goes before the file, and the command line before both."""
+    path = tmp_path / "lob.toml"
+    path.write_text(config)
+    words = ["serve", "--config", str(path)]
+    assert message in RUNNER.invoke(app, words, env=variables).stderr
+    first = RUNNER.invoke(app, [*words, "--workers", "-1"], env=variables)
+    assert "at least 1, got -1" in first.stderr
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [("worker = 1", "worker"), ("workers = [", "TOML"), ("[serve]\nport = 1", "serve")],
+)
+def test_wrong_files_of_options(tmp_path: Path, config: str, message: str) -> None:
+    path = tmp_path / "lob.toml"
+    path.write_text(config)
+    result = RUNNER.invoke(app, ["serve", "--config", str(path)])
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_the_store_from_a_variable(tmp_path: Path, store: str) -> None:
+    lines("model", "put", "--orders", str(write_orders(tmp_path)), "--store", store)
+    result = RUNNER.invoke(app, ["model", "show"], env={"LOB_STORE": store})
+    assert result.output.startswith("model 1-")

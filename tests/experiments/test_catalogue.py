@@ -8,7 +8,10 @@ import pytest
 from lobandits.errors import LobInputError
 from lobandits.experiments import EXPERIMENTS, GROUPS, figures
 from lobandits.experiments.catalogue import chosen, drawn
+from lobandits.experiments.experiment import Sweep
+from lobandits.experiments.figures import fig4_projecting_less, movielens_task, synthetic_task
 from lobandits.experiments.parts import RatingData, part_key
+from lobandits.experiments.policy_names import TOP_ARMS
 
 PAPER = Path(__file__).parents[2].parent / "shared" / "paper" / "latent-order-bandits.tex"
 
@@ -53,10 +56,24 @@ def test_figures_share_their_parts() -> None:
         parts = EXPERIMENTS[name].parts("default", 0).values()
         return {part_key(part.settings(ratings)) for part in parts}
 
-    assert keys("figure-2a") <= keys("figure-2b")
-    assert keys("figure-2a") <= keys("figure-2c")
+    assert len(keys("figure-2a") & keys("figure-2b") & keys("figure-2c")) == 2
+    assert keys("figure-2a") <= keys("varied-c")
     assert keys("figure-6") == keys("figure-3a") & keys("figure-3b")
     assert keys("computation-time") <= keys("figure-8")
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_appendixs_baseline_is_in_every_experiment_that_has_ucb(name: str) -> None:
+    sweeps = [work for work in EXPERIMENTS[name].work if isinstance(work, Sweep)]
+    assert all(TOP_ARMS in sweep.policies for sweep in sweeps if "ucb" in sweep.policies)
+    for shown in (synthetic_task.SHOWN, movielens_task.SHOWN, fig4_projecting_less.SHOWN):
+        assert {"ucb", TOP_ARMS} <= set(shown)
+
+
+def test_users_and_seeds_can_be_chosen() -> None:
+    (part, *_) = EXPERIMENTS["figure-3a"].parts("default", 0, users=7).values()
+    assert part.settings(RatingData(n_seeds=3))["users"] == 7
+    assert part.settings(RatingData(n_seeds=3))["seeds"] == 3
 
 
 def test_seeds_and_ratings_decide_the_parts_that_need_them() -> None:

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lobandits.experiments.drawing import INK, Canvas, render, spread, standalone
-from lobandits.experiments.parts import Records
+from lobandits.experiments.experiment import Experiment
+from lobandits.experiments.parts import Record, Records
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9))
@@ -29,8 +30,12 @@ def draw(records: Records, canvas: Canvas) -> None:
         panel.plot([0, 1], [0, 1])
 
 
+def experiment() -> Experiment:
+    return Experiment("figure", "place", "title", draw=draw)
+
+
 def test_a_figure_is_rendered_for_screens_and_phones() -> None:
-    pictures = render("figure", draw, Records({}))
+    pictures = render(experiment(), Records({}))
     sizes = {
         kind: [float(x) for x in re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)[0]]
         for kind, svg in pictures.items()
@@ -43,7 +48,7 @@ def test_a_figure_is_rendered_for_screens_and_phones() -> None:
 
 
 def test_a_figure_takes_the_colours_of_its_page_unless_it_stands_alone() -> None:
-    svg = render("figure", draw, Records({}))["wide"]
+    svg = render(experiment(), Records({}))["wide"]
     assert INK not in svg
     assert "currentColor" in svg
     assert svg.startswith("<svg ")
@@ -51,5 +56,8 @@ def test_a_figure_takes_the_colours_of_its_page_unless_it_stands_alone() -> None
 
 
 def test_the_ratings_stand_above_the_figure() -> None:
-    svg = render("figure", draw, Records({}, "ml-20m", "ml-20m: 5 users"))["narrow"]
-    assert "MovieLens, ml-20m: 5 users" in svg
+    record = Record({"seed": 3, "seeds": 2}, np.ones(1), {"ucb": np.ones((8, 1))})
+    svg = render(experiment(), Records({(): record}, "ml-20m", "ml-20m: 5 users"))["wide"]
+    words = " ".join(re.findall(r">([^<>]+)</text>", svg))
+    assert "MovieLens, ml-20m: 5 users. In play: 4 users for each of 2 seeds, 3 to 4." in words
+    assert "standard error over users and seeds" in words

@@ -200,4 +200,6 @@ def test_both_or_neither() -> None:
     assert "give both" in refused(logs, time="time")
     assert "has no column 'time'" in refused(logs, time="time", since="2026-01-01")
     table = reward_table(logs)
-    assert "a RewardTable has no times" in refused(table, time="time", since="2026-01-01")
+    assert "a RewardTable has no columns, but time is" in refused(
+        table, time="time", since="2026-01-01"
+    )

@@ -10,7 +10,7 @@ import pytest
 import lobandits as lob
 from lobandits.errors import LobInputError
 from lobandits.learning import generated
-from lobandits.learning.generated import make_ratings
+from lobandits.learning.generated import make_gaussian_ratings, make_ratings
 
 
 def test_every_user_lives_by_the_order_of_a_state() -> None:
@@ -106,7 +106,19 @@ def test_wrong_options_are_refused(options: dict[str, Any], words: str) -> None:
 
 
 def test_files_that_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(LobInputError, match=r"to a \.parquet file"):
-        make_ratings(n_users=2).write(tmp_path / "ratings.csv")
+    with pytest.raises(LobInputError, match=r"to a \.parquet or \.csv file"):
+        make_ratings(n_users=2).write(tmp_path / "ratings.xls")
     with pytest.raises(LobInputError, match="cannot write"):
         make_ratings(n_users=2).write(tmp_path / "none" / "ratings.parquet")
+
+
+def test_users_without_states_are_one_gaussian() -> None:
+    """Levels of arms, shifts of users, and a spread of which half is shared by factors."""
+    ratings = make_gaussian_ratings(20_000, 5, ratings_per_user=2, shift=0.5, spread=0.4, seed=2)
+    np.testing.assert_allclose(ratings.means.mean(axis=0), ratings.levels, atol=0.02)
+    shared = ratings.loadings @ ratings.loadings.T
+    expected = 0.5**2 + 0.4**2 * (shared + np.eye(5)) / 2
+    np.testing.assert_allclose(np.cov(ratings.means.T), expected, atol=0.02)
+    assert ratings.table.num_rows == 40_000
+    few = make_gaussian_ratings(50, 5, ratings_per_user=2, seed=2)
+    np.testing.assert_array_equal(few.means, ratings.means[:50])

@@ -74,7 +74,7 @@ def test_a_missing_column_names_those_that_are_there() -> None:
 
 
 def test_columns_must_be_three_names() -> None:
-    assert "must be three columns, got user, user, reward" in refused(
+    assert "must be different columns, got user, user, reward" in refused(
         pl.DataFrame(GOOD), "user", "user"
     )
     assert "must be names of columns, got 3" in refused(pl.DataFrame(GOOD), 3)

@@ -351,3 +351,12 @@ def test_a_new_arm_stands_where_another_does_or_free() -> None:
     assert not orders.with_arm("d").precedes[:, :, 3].any()
     with pytest.raises(LobInputError, match="there is an arm 'a' already"):
         orders.with_arm("a")
+
+
+def test_rankings_of_names_need_no_arms() -> None:
+    orders = LatentOrders.from_rankings([["drama", "comedy"], ["comedy", "drama"]])
+    assert orders.arms == ("comedy", "drama")
+    assert str(orders[0]) == "drama > comedy"
+    assert LatentOrders.from_rankings([["1", "0"], [0, 1]]).arms == ("0", "1")
+    with pytest.raises(LobInputError, match="'horror' is missing"):
+        LatentOrders.from_rankings([["drama", "comedy", "horror"], ["comedy", "drama"]])

@@ -18,7 +18,7 @@ def check_store(url: str, ledger: Ledger) -> None:
         for key, (user, arm) in ledger.decided.items():
             assert (rows[key].user, rows[key].arm) == (user, arm), "of an acknowledged decision"
         for row in rows.values():
-            assert row.arm in ARMS
+            assert row.arm.split(": ")[-1] in ARMS
             assert 0 < row.probability <= 1
             assert (row.reward is None) == (row.reward_time is None)
         rewarded = {key: row.reward for key, row in rows.items() if row.reward is not None}

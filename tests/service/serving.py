@@ -11,7 +11,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -24,12 +24,18 @@ from lobandits.service.http import Settings
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["tests.service.warm"])
 ARMS = ("tea", "coffee", "water", "juice")
+CONTEXTS = ("day", "night")
 SECONDS = 30.0  # nothing here takes longer
 
 
 def policy() -> Policy:
     rankings = [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2]]
     return lob.LobTS(lob.LatentOrders.from_rankings(rankings, arms=ARMS), sigma=1.0)
+
+
+def policy_in_contexts() -> Policy:
+    orders = policy().orders  # type: ignore[attr-defined]
+    return lob.LobTS(lob.LatentOrders.per_context(dict.fromkeys(CONTEXTS, orders)), sigma=1.0)
 
 
 def _serve(
@@ -113,27 +119,30 @@ class Ledger:
         self.refusals += other.refusals
 
 
-def play(port: int, seed: int, seconds: float) -> Ledger:
+def play(port: int, seed: int, seconds: float, contexts: Sequence[str] = ()) -> Ledger:
     """Ask for decisions and reward them, until the time is over or the connection breaks.
 
+    Decisions are in one of ``contexts``, at random, if there are any.
     Rewards are multiples of 1/8, so that their sums are exact in any order.
     """
     ledger, rng = Ledger(), random.Random(seed)
     end = time.monotonic() + seconds
     with suppress(OSError, http.client.HTTPException), Caller(port) as caller:
         while time.monotonic() < end:
-            _play_once(ledger, rng, caller)
+            _play_once(ledger, rng, caller, contexts)
     return ledger
 
 
-def _play_once(ledger: Ledger, rng: random.Random, caller: Caller) -> None:
+def _play_once(ledger: Ledger, rng: random.Random, caller: Caller, contexts: Sequence[str]) -> None:
     user = f"user {rng.randrange(20)}"
-    status, decision = caller.ask("POST", "/v1/decisions", {"user": user})
+    context = {"context": rng.choice(contexts)} if contexts else {}
+    status, decision = caller.ask("POST", "/v1/decisions", {"user": user, **context})
     if status == 503:
         ledger.refusals += 1
         return
     assert status == 200, decision
-    ledger.decided[decision["id"]] = (user, decision["arm"])
+    arm = ": ".join([*context.values(), decision["arm"]])
+    ledger.decided[decision["id"]] = (user, arm)
     reward = rng.randrange(-16, 17) / 8
     ledger.sent[decision["id"]] = reward
     status, answer = caller.ask(

@@ -1,31 +1,47 @@
 """Killed in the middle, again and again: what was acknowledged is there, and counted once."""
 
 import random
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from tests.service.counting import check_store
-from tests.service.serving import SECONDS, Caller, Ledger, ServerProcess, play
+from tests.service.serving import (
+    CONTEXTS,
+    SECONDS,
+    Caller,
+    Ledger,
+    ServerProcess,
+    play,
+    policy,
+    policy_in_contexts,
+)
 
-TIMES = 20
+from lobandits.policies import Policy
+
+TIMES = 10
 CLIENTS = 6
 
 
-def test_a_killed_server_loses_nothing_and_counts_nothing_twice(store_url: str) -> None:
+@pytest.mark.parametrize("contexts", [(), CONTEXTS], ids=["", "in contexts"])
+def test_a_killed_server_loses_nothing_and_counts_nothing_twice(
+    store_url: str, contexts: tuple[str, ...]
+) -> None:
     ledger, rng = Ledger(), random.Random(0)
     for kill in range(TIMES):
-        ledger.merge(_play_until_killed(store_url, kill, rng.uniform(0.1, 0.4)))
+        ledger.merge(_play_until_killed(store_url, kill, rng.uniform(0.1, 0.4), contexts))
         check_store(store_url, ledger)
     assert len(ledger.acknowledged) > TIMES * CLIENTS
-    _send_again(store_url, ledger)
+    _send_again(store_url, ledger, policy_in_contexts if contexts else policy)
     ledger.acknowledged = dict(ledger.sent)
     check_store(store_url, ledger)
 
 
-def _play_until_killed(url: str, kill: int, seconds: float) -> Ledger:
-    server = ServerProcess(url)
+def _play_until_killed(url: str, kill: int, seconds: float, contexts: tuple[str, ...]) -> Ledger:
+    server = ServerProcess(url, policy_in_contexts if contexts else policy)
     with ThreadPoolExecutor(CLIENTS + 1) as pool:
         playing = [
-            pool.submit(play, server.port, CLIENTS * kill + client, SECONDS)
+            pool.submit(play, server.port, CLIENTS * kill + client, SECONDS, contexts)
             for client in range(CLIENTS)
         ]
         server.process.join(seconds)  # under load
@@ -36,9 +52,9 @@ def _play_until_killed(url: str, kill: int, seconds: float) -> Ledger:
     return ledger
 
 
-def _send_again(url: str, ledger: Ledger) -> None:
+def _send_again(url: str, ledger: Ledger, make: Callable[[], Policy]) -> None:
     """Report every reward once more: those that were lost on the way now count."""
-    server = ServerProcess(url)
+    server = ServerProcess(url, make)
     rewards = [{"decision": key, "reward": reward} for key, reward in ledger.sent.items()]
     with Caller(server.port) as caller:
         for first in range(0, len(rewards), 1000):

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from sqlalchemy import update
 from tests.policies.cases import random_problems
 from tests.service.conftest import MakeService
 
@@ -13,6 +14,7 @@ import lobandits as lob
 from lobandits.errors import LobError, LobInputError
 from lobandits.service import DecisionCall, DecisionService, RewardCall, new_id
 from lobandits.service import errors as er
+from lobandits.service.store import tables
 from lobandits.service.store.history import SETTLED, overdue
 from lobandits.service.store.tables import microseconds
 
@@ -51,7 +53,6 @@ REFUSED: list[tuple[Any, str]] = [
     (lambda s: s.record(s.decide("a").id, 10**5000), "invalid_reward"),
     (lambda s: s.record(s.decide("a").id, None), "invalid_reward"),
     (lambda s: s.record(s.decide("a").id, "1"), "invalid_reward"),
-    (lambda s: s.record(s.decide("a").id, True), "invalid_reward"),
     (lambda s: s.user("nobody"), "unknown_user"),
     (lambda s: s.explain("nobody"), "unknown_user"),
 ]
@@ -324,7 +325,8 @@ def test_default_rewards(make_service: MakeService, policy: lob.LobTS) -> None:
     assert service.user("b")["arms"][two.arm] == {"plays": 1, "mean": -1.0}
     with pytest.raises(er.DecisionExpiredError, match="too late"):
         service.record(two.id, 5.0)
-    assert service.record(two.id, -1.0) == "already recorded"
+    with pytest.raises(er.DecisionExpiredError, match="too late"):
+        service.record(two.id, -1.0)
     assert service.record(one.id, 5.0) == "already recorded"
     rows = list(service.log())
     assert (rows[1].reward, rows[1].reward_time) == (-1.0, None)
@@ -342,6 +344,28 @@ def test_many_decisions_expire(make_service: MakeService, policy: lob.LobTS) -> 
     assert service.expire() == 0
     assert service.decide("late").arm
     assert service.expire() == 1
+
+
+def test_decisions_from_the_future_stop_nobody(
+    make_service: MakeService, policy: lob.LobTS
+) -> None:
+    """A clock was a day ahead for a while; its decisions expire once their time has come."""
+    service = make_service(policy, reward_wait=0.0)
+    made = service.decide_many([f"u{i}" for i in range(5000)])
+    day, ahead = 86_400_000_000, [bytes.fromhex(decision.id) for decision in made[10:13]]
+    with service.store.engine.begin() as connection:
+        known = tables.decisions.c.id.in_(ahead)
+        future = tables.decisions.c.time + day
+        connection.execute(update(tables.decisions).where(known).values(time=future))
+    assert service.expire() == 4997
+    later = microseconds() + 2 * SETTLED  # all that is not ahead is settled now
+    assert not list(overdue(service.store, later, later))
+    service.decide("another")
+    assert service.expire() == 1
+    tomorrow = later + day
+    assert [sorted(page) for page in overdue(service.store, tomorrow, tomorrow)] == [sorted(ahead)]
+    service.record_many([(decision.id, 1.0) for decision in made[10:13]])
+    assert not list(overdue(service.store, tomorrow, tomorrow))
 
 
 def test_an_interrupted_search_for_late_rewards_goes_on(service: DecisionService) -> None:

@@ -5,7 +5,7 @@ from unittest.mock import ANY
 
 import numpy as np
 import pytest
-from sqlalchemy import update
+from sqlalchemy import delete, update
 from tests.service.conftest import MakeService
 
 import lobandits as lob
@@ -125,19 +125,47 @@ def test_a_model_that_cannot_be_read_is_not_followed(
 
 
 @pytest.mark.parametrize("text", ['{"policy": "new"}', "{", '{"policy": "ucb"}', "[1]"])
-def test_a_store_whose_newest_model_cannot_be_read_names_it_and_the_way_back(
+def test_a_store_whose_newest_model_cannot_be_read_goes_on_with_the_one_before_it(
+    make_service: MakeService, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    service = make_service(ucb("a"))
+    first, name = service.model, service.put_model(ucb("b"))
+    spoil(service, 2, text)
+    another = make_service()
+    assert (another.model, another.decide("u").arm) == (first, "a")
+    assert another.unreadable == [name]
+    (record,) = caplog.records
+    message = record.getMessage()
+    assert message.startswith(f"going on with model {first}: model {name} of ")
+    assert message.endswith(f"lob model rollback --store {service.store.url}")
+    rollback(service.store)
+    assert make_service().unreadable == []
+
+
+@pytest.mark.parametrize("text", ['{"policy": "new"}', "{", '{"policy": "ucb"}', "[1]"])
+def test_a_store_whose_only_model_cannot_be_read_names_it(
     make_service: MakeService, text: str
 ) -> None:
     service = make_service(ucb("a"))
-    name = service.put_model(ucb("b"))
-    spoil(service, 2, text)
-    with pytest.raises(er.UnreadableModelError) as caught:
+    spoil(service, 1, text)
+    with pytest.raises(er.UnreadableModelError, match=f"model {service.model} of "):
         make_service()
-    message = str(caught.value)
-    assert message.startswith(f"model {name} of {service.store.url} cannot be read: ")
-    assert message.endswith(f"lob model rollback --store {service.store.url}")
-    rollback(service.store)
-    assert make_service().decide("u").arm == "a"
+
+
+def test_a_model_with_an_arm_that_the_store_does_not_know(
+    make_service: MakeService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = make_service(ucb("a"))
+    first = service.model
+    name = service.put_model(ucb("b"))
+    with service.store.engine.begin() as connection:
+        connection.execute(delete(tables.arms).where(tables.arms.c.name == "b"))
+    another = make_service()
+    assert (another.model, another.unreadable) == (first, [name])
+    monkeypatch.setattr(module, "POLL_SECONDS", -1.0)
+    another.rollback()
+    assert another.decide("u").arm == "a"
+    assert another.unreadable == []
 
 
 def test_going_back(make_service: MakeService, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,9 +51,9 @@ class Plain:
         if made.reward is None:
             made.reward = reward
             return "recorded"
-        if made.reward == reward:
-            return "already recorded"
-        return "expired" if made.expired else "conflict"
+        if made.expired:
+            return "expired"
+        return "already recorded" if made.reward == reward else "conflict"
 
     def cells(self, user: str) -> dict[str, list[float]]:
         found: dict[str, list[float]] = {}

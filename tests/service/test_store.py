@@ -127,9 +127,11 @@ def test_a_locked_sqlite_is_unavailable_for_a_while(
         with pytest.raises(StoreUnavailableError):
             service.forget("a")
         assert service.user("a")["plays"] == 0
-        service.ready()
+        with pytest.raises(StoreUnavailableError):
+            service.ready()
         other.execute("ROLLBACK")
         other.close()
+        service.ready()
         assert service.record(decision.id, 1.0) == "recorded"
         assert len(list(service.log())) == 1
 

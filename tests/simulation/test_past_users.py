@@ -122,7 +122,7 @@ def test_movielens_learns_from_those_who_do_not_play() -> None:
     env = MovieLens(ratings, n_states=3, hold_out=0.5, past_rewards=20)
     assert env.past is not None
     learners = np.flatnonzero(~env.clusters.held_out)
-    np.testing.assert_array_equal(env.past.problems.means, env._means[learners])
+    np.testing.assert_array_equal(env.past.problems.means, env.means[learners])
     problems = env.sample(10, seed=0)
     assert problems.prior is not None
     assert problems.prior.arms == env.orders.arms

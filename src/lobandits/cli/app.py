@@ -4,7 +4,20 @@ from typing import Annotated
 
 import typer
 
-from lobandits.cli import bound, data, demo, export, learn, model, reproduce, serve, show, simulate
+from lobandits.cli import (
+    backup,
+    bound,
+    data,
+    demo,
+    export,
+    import_logs,
+    learn,
+    model,
+    reproduce,
+    serve,
+    show,
+    simulate,
+)
 from lobandits.cli.friendly import friendly
 from lobandits.cli.policies import PolicyCommand
 
@@ -43,9 +56,13 @@ app.command()(friendly(bound.bound))
 app.command()(friendly(data.data))
 app.command(epilog=learn.EXAMPLES)(friendly(learn.learn))
 app.command()(friendly(show.show))
-app.command(epilog=serve.EXAMPLES)(friendly(serve.serve))
+app.command(epilog=serve.EXAMPLES, context_settings={"auto_envvar_prefix": serve.VARIABLES})(
+    friendly(serve.serve)
+)
 app.add_typer(model.model, name="model")
 app.command()(friendly(export.export))
+app.command("import", epilog=import_logs.EXAMPLES)(friendly(import_logs.import_logs))
+app.command()(friendly(backup.backup))
 app.command(epilog=reproduce.EXAMPLES)(friendly(reproduce.reproduce))
 
 

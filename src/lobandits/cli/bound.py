@@ -1,5 +1,6 @@
 """``lob bound``: the least regret of any good policy, for one user."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -163,9 +164,12 @@ def parse_means(text: str, arms: tuple[str, ...]) -> list[float]:
     """Return the means of the arms, in order or by name, that stand in ``--means``."""
     from lobandits.orders.arms import arm_index
 
-    parts = [part.strip() for part in text.split(",")]
     if "=" not in text:
-        return [_number(part) for part in parts]
+        return [_number(part.strip()) for part in text.split(",")]
+    # a comma inside the name of an arm divides nothing
+    longest_first = "|".join(re.escape(arm) for arm in sorted(arms, key=len, reverse=True))
+    found = re.findall(rf"\s*(?:(?:{longest_first})\s*=)?[^,]*", text)
+    parts = [part.strip() for part in found if part]
     named: dict[int, float] = {}
     for part in parts:
         name, sign, value = part.rpartition("=")

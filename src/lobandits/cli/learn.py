@@ -50,6 +50,10 @@ def learn(
     user: Annotated[str, typer.Option(help="The column of users.")] = "user",
     arm: Annotated[str, typer.Option(help="The column of arms.")] = "arm",
     reward: Annotated[str, typer.Option(help="The column of rewards.")] = "reward",
+    context: Annotated[
+        str | None,
+        typer.Option(help="The column of contexts; every arm is then one of its own in each."),
+    ] = None,
     store: Annotated[
         str | None,
         typer.Option(help="Learn from the rewards of a service's store, by its URL; no logs then."),
@@ -120,11 +124,12 @@ def learn(
     filters: Any = {"min_user_rewards": min_user_rewards, "min_arm_rewards": min_arm_rewards}
     with spinner(progress, "adding up rewards"):
         if store is not None:
-            table = reward_table(_stored(store, problem, logs, time, since), **filters)
+            table = reward_table(_stored(store, problem, logs, time, since, context), **filters)
         elif logs:
             table = reward_table(
-                logs, user, arm, reward, skip_empty=skip_empty, time=time, since=since, **filters
-            )
+                logs, user, arm, reward, context=context,
+                skip_empty=skip_empty, time=time, since=since, **filters,
+            )  # fmt: skip
         else:
             raise LobInputError("there is nothing to learn from; give files of logs, or --store")
     model = learn_orders(
@@ -141,7 +146,12 @@ def learn(
 
 
 def _stored(
-    store: str, problem: str, logs: list[str] | None, time: str | None, since: str | None
+    store: str,
+    problem: str,
+    logs: list[str] | None,
+    time: str | None,
+    since: str | None,
+    context: str | None,
 ) -> "RewardTable":
     """Return the rewards in a service's store, where decisions without one are normal."""
     if logs:
@@ -149,6 +159,10 @@ def _stored(
     if time is not None:
         raise LobInputError(
             f"--time is {time!r}, but a store has the times of its decisions; leave it out"
+        )
+    if context is not None:
+        raise LobInputError(
+            f"--context is {context!r}, but the arms of a store's log name theirs; leave it out"
         )
     need_service()
     from lobandits.learning.aggregate import parse_time

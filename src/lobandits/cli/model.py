@@ -30,7 +30,7 @@ model = typer.Typer(
 @friendly
 def put(
     orders: Annotated[Path, typer.Option(help="The states' orders: JSON.")],
-    policy: PolicyName = "lobts",
+    policy: PolicyName = None,
     sigma: Sigma = None,
     imports: Import = None,
     store: Store = LOCAL,
@@ -63,6 +63,22 @@ def show(store: Store = LOCAL, problem: Problem = DEFAULT_PROBLEM, imports: Impo
         orders = getattr(service.policy, "orders", None)
         if orders is not None:
             typer.echo(f"\n{orders}")
+
+
+@model.command("list")
+@friendly
+def list_models(
+    store: Store = LOCAL, problem: Problem = DEFAULT_PROBLEM, imports: Import = None
+) -> None:
+    """List every model that a store ever had, the newest first, and say which one decides."""
+    need_service()
+    import_policies(*imports or ())
+    from lobandits.service import open_store
+    from lobandits.service.current_model import listed_models
+
+    with closing(open_store(existing(store))) as opened:
+        for line in listed_models(opened, problem):
+            typer.echo(f"{line.name:<16} {line.put:%Y-%m-%d %H:%M} {line.status:<12} {line.about}")
 
 
 @model.command("add-arm")

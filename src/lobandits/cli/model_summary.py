@@ -77,6 +77,8 @@ def _facts(model: "OrderModel", logs: "RewardTable | None" = None) -> "Table":
     table = Table(box=None, show_header=False)
     table.add_row("users", f"{model.n_users:,}")
     table.add_row("arms", f"{model.orders.n_arms}")
+    if contexts := model.orders.contexts:
+        table.add_row("contexts", ", ".join(contexts))
     if logs is not None:
         table.add_row("rewards per user", _rewards_per_user(logs))
         if logs.skipped:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lobandits.cli.friendly import BROUGHT_BY, needs_extra
 from lobandits.errors import LobError, LobInputError
 
 if TYPE_CHECKING:
@@ -16,12 +17,21 @@ Seed = Annotated[int, typer.Option(help="Names all random numbers.")]
 Workers = Annotated[int | None, typer.Option(help="Threads; by default one for each processor.")]
 ShowBar = Annotated[bool, typer.Option(help="Show a progress bar, if there is a terminal.")]
 PICTURES = (".png", ".pdf", ".svg")
-NEEDED = ("fastapi", "uvicorn", "httpx", "sqlalchemy", "psycopg", "prometheus_client")
+NEEDED = BROUGHT_BY["service"]
 
 Store = Annotated[
-    str, typer.Option(help="sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE.")
+    str,
+    typer.Option(
+        envvar="LOB_STORE", help="sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE."
+    ),
 ]
-PolicyName = Annotated[str, typer.Option(help="The policy, options in brackets: ts(prior_std=10).")]
+PolicyName = Annotated[
+    str | None,
+    typer.Option(
+        help="The policy, options in brackets: ts(prior_std=10); by default lobbayes if the file "
+        "has a prior, else lobts."
+    ),
+]
 Sigma = Annotated[
     float | None,
     typer.Option(help="Standard deviation of the rewards; by default the file's, or 1.0."),
@@ -58,10 +68,7 @@ def need_service() -> None:
     """Refuse without the extra that the service needs."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        raise LobError(
-            f"this command needs the extra 'service' ({missing[0]} is not installed): "
-            "pip install 'lobandits[service]'"
-        )
+        raise LobError(needs_extra("service", missing[0]))
 
 
 def existing(store: str) -> str:

@@ -27,9 +27,13 @@ One figure, and the verdicts on all claims:
 
     lob reproduce figure-3a claims
 
-The paper's sizes, on MovieLens itself:
+More users and values of the sweeps, on MovieLens itself:
 
     lob reproduce --full --movielens ml-20m.zip --out full
+
+What was undecided, with more users and more draws of genres and clusterings:
+
+    lob reproduce figure-3a --movielens ml-latest-small --users 100 --seeds 20
 """
 BROKEN = 1
 """Exit code if an experiment broke."""
@@ -40,11 +44,31 @@ def reproduce(
         list[str] | None,
         typer.Argument(help="What to reproduce, see --list; by default everything."),
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="The paper's sizes.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="More users, and more values in the sweeps.")
+    ] = False,
+    users: Annotated[
+        int | None,
+        typer.Option(
+            help="Users of every simulation, on ratings for each seed; by default 300 and 40, "
+            "with --full 1000 and 100."
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(help="On ratings: draws of genres, clusterings and users; by default 5."),
+    ] = None,
     movielens: Annotated[
         Path | None,
         typer.Option(help="Folder or zip of a MovieLens edition; else ratings are generated."),
     ] = None,
+    generated: Annotated[
+        str,
+        typer.Option(
+            help="Generated ratings: planted (60 orders, as the policies under test assume) or "
+            "gaussian (no states)."
+        ),
+    ] = "planted",
     workers: Workers = None,
     dask: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask cluster: tcp://...")
@@ -76,7 +100,10 @@ def reproduce(
                 names or (),
                 size="full" if full else "default",
                 seed=seed,
+                users=users,
+                seeds=seeds,
                 movielens=movielens,
+                generated=generated,  # type: ignore[arg-type]
                 workers=n_workers if workers is None else workers,
                 executor=executor,
                 out=out,

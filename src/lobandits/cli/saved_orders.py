@@ -35,8 +35,10 @@ class _Known(NamedTuple):
     prior: "Prior | None"
 
 
-def read_policy(orders: Path, policy: str, sigma: float | None) -> "Policy":
+def read_policy(orders: Path, policy: str | None, sigma: float | None) -> "Policy":
     """Return the policy named ``policy`` that knows the orders in a file.
+
+    By default it is LobBayes where the file has a prior, and else lobTS, whose choices stay random.
 
     Policies that need every state's means or a prior find them in the file of a learned model,
     which also has a sigma, for those who give none.
@@ -47,8 +49,9 @@ def read_policy(orders: Path, policy: str, sigma: float | None) -> "Policy":
     from lobandits.policies.registry import parse_name
     from lobandits.priors import Prior
 
-    name, options = parse_name(policy)
     states, data = LatentOrders.load(orders), read_json(orders)
+    policy = policy or ("lobts" if data.get("prior") is None else "lobbayes")
+    name, options = parse_name(policy)
     if sigma is None:
         sigma = data.get("sigma") or 1.0
     prior = None if data.get("prior") is None else Prior.load(orders)

@@ -9,6 +9,7 @@ from typing import Annotated, ParamSpec
 
 import typer
 
+from lobandits._files import read_toml
 from lobandits.cli.options import (
     DEFAULT_PROBLEM,
     LOCAL,
@@ -19,6 +20,7 @@ from lobandits.cli.options import (
 )
 from lobandits.cli.policies import Import, import_policies
 from lobandits.cli.saved_orders import read_policy
+from lobandits.errors import LobInputError
 
 P = ParamSpec("P")
 
@@ -34,7 +36,27 @@ For other machines, with keys, four processes and PostgreSQL:
     export LOB_API_KEY=... LOB_ADMIN_KEY=...
 
     lob serve --orders orders.json --host 0.0.0.0 --workers 4 --store postgresql://lob@db/lob
+
+Every option is also a variable, LOB_STORE for --store, and a line of a file:
+
+    LOB_STORE=postgresql://lob:password@db/lob lob serve --config lob.toml
 """
+VARIABLES = "LOB"  # of an option --some-thing: LOB_SOME_THING
+
+
+def read_config(context: typer.Context, path: Path | None) -> Path | None:
+    """Take defaults of the options from a TOML file; the line and the environment go before it."""
+    if path is None:
+        return None
+    names = {word.lstrip("-"): p.name for p in context.command.params for word in p.opts}
+    try:
+        values = {key.replace("_", "-"): value for key, value in read_toml(path).items()}
+    except LobInputError as error:
+        raise typer.BadParameter(str(error)) from None
+    if unknown := values.keys() - names.keys():
+        raise typer.BadParameter(f"{path} has {min(unknown)!r}, which is no option of lob serve")
+    context.default_map = {names[key]: value for key, value in values.items()}
+    return path
 
 
 def ends_at_once(command: Callable[P, None]) -> Callable[P, None]:
@@ -51,13 +73,24 @@ def ends_at_once(command: Callable[P, None]) -> Callable[P, None]:
     return run
 
 
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def seconds(option: str, text: str) -> float:
+    """Return a time such as 90d, 12h, 30m or 45s in seconds."""
+    number, unit = text[:-1], text[-1:]
+    if not number.isdecimal() or unit not in UNITS:
+        raise LobInputError(f"{option} must be a time such as 90d, 12h, 30m or 45s, got {text!r}")
+    return float(number) * UNITS[unit]
+
+
 @ends_at_once
 def serve(
     orders: Annotated[
         Path | None,
         typer.Option(help="The states' orders: JSON. Without it, the newest model of the store."),
     ] = None,
-    policy: PolicyName = "lobts",
+    policy: PolicyName = None,
     sigma: Sigma = None,
     imports: Import = None,
     store: Store = LOCAL,
@@ -71,16 +104,33 @@ def serve(
         typer.Option(help="Seconds after which a decision without a reward gets the default."),
     ] = None,
     default_reward: Annotated[float, typer.Option(help="The default reward.")] = 0.0,
+    keep: Annotated[
+        str | None,
+        typer.Option(help="Delete decisions after a time such as 90d or 12h; statistics stay."),
+    ] = None,
     problem: Annotated[
         str, typer.Option(help="The problem of --orders, and of requests that name none.")
     ] = DEFAULT_PROBLEM,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
+    keys: Annotated[
+        Path | None,
+        typer.Option(help="More keys, also for some problems only: TOML; reread on SIGHUP."),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            help="A TOML file with options, such as port = 9000.",
+            callback=read_config,
+            is_eager=True,
+        ),
+    ] = None,
 ) -> None:
     """Serve decisions over HTTP, until SIGTERM or Ctrl-C; requests under way are finished.
 
     Keys are read from LOB_API_KEY (may decide and record rewards) and LOB_ADMIN_KEY (may do
-    everything). Logs are JSON lines on standard output. Orders that lob model put has replaced
-    are not put back: the newer model is served. All problems of the store are served.
+    everything), several with commas between them, and from --keys. Logs are JSON lines on
+    standard output. Orders that lob model put has replaced are not put back: the newer model is
+    served. All problems of the store are served.
     """
     need_service()
     import_policies(*imports or ())
@@ -96,10 +146,11 @@ def serve(
         store,
         reward_wait,
         default_reward,
-        Settings.from_environment(),
+        Settings.from_environment(keys_file=keys),
         one_of("--log-level", log_level, LEVELS),
         Code.of(cls.__module__ for cls in POLICIES.values()),
         problem,
+        None if keep is None else seconds("--keep", keep),
     )
     known = None if orders is None else read_policy(orders, policy, sigma)
     plan.run(known, host, port, workers)

@@ -7,6 +7,7 @@ from lobandits.errors import LobInputError
 from lobandits.experiments.experiment import Experiment
 from lobandits.experiments.figures import (
     computation_time,
+    every_policy,
     fig1_knowledge,
     fig2a_regret_over_rounds,
     fig2b_number_of_states,
@@ -21,10 +22,12 @@ from lobandits.experiments.figures import (
     fig7_setting_a_states,
     fig8_setting_b_per_round,
     filtered_data,
+    one_gaussian,
     rarity_of_similar_orders,
     sample_size,
     theorem1_lower_bounds,
     theorem2_lobucb_bound,
+    varied_c,
 )
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -49,12 +52,16 @@ EXPERIMENTS: dict[str, Experiment] = {
         fig7_setting_a_states,
         fig8_setting_b_per_round,
         sample_size,
+        varied_c,
+        one_gaussian,
+        every_policy,
     )
 }
 GROUPS: dict[str, tuple[str, ...]] = {
     "synthetic": tuple(name for name, e in EXPERIMENTS.items() if not e.on_ratings),
     "movielens": tuple(name for name, e in EXPERIMENTS.items() if e.on_ratings),
     "claims": tuple(name for name, e in EXPERIMENTS.items() if e.claims),
+    "beyond": ("varied-c", "one-gaussian", "every-policy"),
     "figure-2": ("figure-2a", "figure-2b", "figure-2c"),
     "figure-3": ("figure-3a", "figure-3b"),
 }

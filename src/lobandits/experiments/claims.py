@@ -25,31 +25,42 @@ LEVEL = 0.95
 class Estimate:
     """The mean of paired differences that the claim says is positive.
 
-    An error of 0 means an exact number, without an interval.
+    An error of 0 means an exact number, without an interval. ``n_seeds`` counts the seeds over
+    which genres, clustering and users were drawn anew, where there are several.
     """
 
     what: str
     mean: float
     error: float
     n: int
+    n_seeds: int = 1
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Return Student's interval; endless for a single user."""
+        """Return Student's interval, with as many degrees of freedom as the fewest draws leave.
+
+        It is endless for a single user.
+        """
         from scipy.special import stdtrit
 
         if self.error == 0:
             return self.mean, self.mean
         if self.n < 2:
             return -np.inf, np.inf
-        wide = self.error * float(stdtrit(self.n - 1, (1 + level) / 2))
+        fewest = self.n if self.n_seeds == 1 else self.n_seeds
+        wide = self.error * float(stdtrit(fewest - 1, (1 + level) / 2))
         return self.mean - wide, self.mean + wide
 
 
-def estimate(what: str, differences: ArrayLike) -> Estimate:
-    """Return the estimate from one difference per user."""
+def estimate(what: str, differences: ArrayLike, of: Record | None = None) -> Estimate:
+    """Return the estimate from one difference per user ``of`` a record.
+
+    The record says which users share a seed, and which seeds share a user.
+    """
     values = np.asarray(differences, dtype=np.float64)
-    mean, error = mean_and_error(values)
-    return Estimate(what, float(mean), float(error), len(values))
+    groups = {} if of is None else of.groups
+    mean, error = mean_and_error(values, groups.values())
+    n_seeds = len(np.unique(groups["seed"])) if "seed" in groups else 1
+    return Estimate(what, float(mean), float(error), len(values), n_seeds)
 
 
 def share(what: str, hits: ArrayLike, above: float) -> Estimate:
@@ -75,7 +86,9 @@ UNDECIDED, UNTESTABLE = "undecided at this size", "not testable here"
 VERDICTS = (HOLDS, FAILS, UNDECIDED, UNTESTABLE)
 RULE = (
     "A claim is turned into differences between policies that must be positive, measured on the "
-    "same users. It holds if the 95% interval of each lies above 0, does not hold if the interval "
+    "same users. Intervals cover the draw of users; on ratings also that of genres, clustering and "
+    "noise, over seeds, with as many degrees of freedom as there are seeds less one. It holds if "
+    "the 95% interval of each lies above 0, does not hold if the interval "
     "of some difference (corrected for their number) lies below 0, and is undecided at this size "
     "otherwise. Where one positive difference is enough, the two rules change places. A claim has "
     "a verdict for each policy, sigma and option that may change it; all are counted."
@@ -192,15 +205,18 @@ def below(
     start: float = 0.0,
     stop: float = 1.0,
     where: str = "",
+    rivals_in: Record | None = None,
 ) -> list[Estimate]:
     """Return by how much a policy has less regret than each rival, paired by user.
 
-    Regret counts between two shares of the horizon, by default all of it.
+    Regret counts between two shares of the horizon, by default all of it. Rivals may stand in
+    another record of the same users.
     """
     return [
         estimate(
             f"{policy_title(policy)} below {policy_title(rival)}{where}",
-            record.between(rival, start, stop) - record.between(policy, start, stop),
+            (rivals_in or record).between(rival, start, stop) - record.between(policy, start, stop),
+            record,
         )
         for rival in rivals
     ]

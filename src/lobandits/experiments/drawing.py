@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -45,6 +46,10 @@ STYLE: dict[str, Any] = {
 }
 
 
+PAGE = 8.6
+"""Width of a figure in inches; a phone's is half of it."""
+
+
 @dataclass
 class Canvas:
     """A page: wide, or narrow like a phone, which has half as many panels in a row."""
@@ -52,13 +57,11 @@ class Canvas:
     figure: "Figure"
     narrow: bool
 
-    def panels(
-        self, n: int, columns: int = 2, wide: float = 4.3, high: float = 2.9
-    ) -> "list[Axes]":
-        """Return ``n`` panels of that size in inches, filled row by row."""
+    def panels(self, n: int, columns: int = 2, high: float = 2.9) -> "list[Axes]":
+        """Return ``n`` panels as high as that in inches, row by row over the width of the page."""
         columns = min(max(columns // 2, 1) if self.narrow else columns, n)
         rows = -(-n // columns)
-        self.figure.set_size_inches(wide * columns, high * rows)
+        self.figure.set_size_inches(PAGE / 2 if self.narrow else PAGE, high * rows)
         axes = list(self.figure.subplots(rows, columns, squeeze=False).flat)
         for unused in axes[n:]:
             unused.remove()
@@ -78,9 +81,12 @@ def label_lines(axes: "Axes", labels: Sequence[str]) -> None:
     """Write each line's name at its right end, apart from each other, in its colour."""
     lines = axes.get_lines()[-len(labels) :]
     low, high = axes.get_ylim()
-    ends = np.array([float(np.asarray(line.get_ydata())[-1]) for line in lines])
-    ends = (ends - low) / (high - low)
-    for line, end, place, label in zip(lines, ends, spread(ends, 0.074), labels, strict=True):
+    scale = np.log if axes.get_yscale() == "log" else np.asarray
+    ends = scale([float(np.asarray(line.get_ydata())[-1]) for line in lines])
+    bottom, top = scale([low, high])
+    ends = np.clip((ends - bottom) / (top - bottom), 0.0, 1.0)
+    gap = min(0.074, 0.98 / len(labels))
+    for line, end, place, label in zip(lines, ends, spread(ends, gap), labels, strict=True):
         color = line.get_color()
         axes.annotate(
             policy_title(label),
@@ -127,11 +133,13 @@ def draw_regret(
     panels: Mapping[str, Record],
     labels: Sequence[str],
     columns: int = 2,
-    wide: float = 8.4,
     per_round: bool = False,
 ) -> None:
-    """Draw regret against the round, cumulative or per round, one panel for each title."""
-    axes = canvas.panels(len(panels), columns, wide / columns)
+    """Draw regret against the round, cumulative or per round, one panel for each title.
+
+    Lines have their names at their ends, or, where these are too close, below the panels.
+    """
+    axes = canvas.panels(len(panels), columns)
     for place, (title, record) in zip(axes, panels.items(), strict=True):
         for label, style in line_styles(labels).items():
             mean, error = record.slope(label) if per_round else record.curve(label)
@@ -141,7 +149,22 @@ def draw_regret(
         averaged = f"regret per round (mean of {int(record.points[0])})"
         place.set(xlim=(0, record.horizon), ylim=(0, None), title=title)
         place.set(xlabel="round $t$", ylabel=averaged if per_round else "cumulative regret")
-        label_lines(place, labels)
+        if not (per_round or columns > 2):
+            label_lines(place, labels)
+    if per_round or columns > 2:
+        label_below(canvas, axes[0], labels)
+
+
+def label_below(canvas: Canvas, axes: "Axes", labels: Sequence[str]) -> None:
+    """Write the names of all lines below the panels."""
+    lines = axes.get_lines()[-len(labels) :]
+    for line in lines:
+        line.set_linewidth(1.6)
+    names = [policy_title(label) for label in labels]
+    each = 2 if canvas.narrow else 5
+    canvas.figure.legend(
+        lines, names, loc="outside lower center", ncols=each, frameon=False, fontsize=8
+    )
 
 
 def draw_final_regret(
@@ -166,8 +189,40 @@ def draw_band(
     axes.fill_between(x, mean - error, mean + error, color=style["color"], alpha=0.22, linewidth=0)
 
 
-def render(name: str, draw: Callable[[Records, Canvas], None], records: Records) -> dict[str, str]:
-    """Return the figure of that name for a screen and for a phone, as elements of a page."""
+class Drawn(Protocol):
+    """What is drawn: an experiment."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def draw(self) -> Callable[[Records, Canvas], None] | None:
+        """How."""
+
+    @property
+    def unit(self) -> str:
+        """What the rows of its records are: users, pairs or trials."""
+
+
+def caption(records: Records, unit: str) -> str:
+    """Return what stands above a figure: whose ratings, how many users and seeds, what bands are.
+
+    Examples
+    --------
+    >>> caption(Records({(): Record({"seed": 7}, np.ones(1), {"ucb": np.ones((3, 1))})}), "users")
+    '3 users, seed 7. Bands and bars: +- 1 standard error over users.'
+    """
+    if not records:
+        return ""
+    drawn = next(iter(records.values())).drawn.replace("users", unit)
+    over = f"{unit} and seeds" if "seeds" in drawn else unit
+    whose = f"MovieLens, {records.title}. In play: " if records.title else ""
+    return f"{whose}{drawn}. Bands and bars: +- 1 standard error over {over}."
+
+
+def render(experiment: Drawn, records: Records) -> dict[str, str]:
+    """Return the figure for a screen and for a phone, as elements of a page."""
     from matplotlib import style
     from matplotlib.figure import Figure
 
@@ -176,12 +231,14 @@ def render(name: str, draw: Callable[[Records, Canvas], None], records: Records)
         with style.context(["default", STYLE]):
             figure = Figure(layout="constrained")
             figure.patch.set_alpha(0)
-            draw(records, Canvas(figure, width == "narrow"))
-            if records.title:
-                figure.suptitle(f"MovieLens, {records.title}", x=0.01, ha="left", fontsize=8)
+            assert experiment.draw is not None
+            experiment.draw(records, Canvas(figure, width == "narrow"))
+            words = fill(caption(records, experiment.unit), 125 if width == "wide" else 60)
+            if words:
+                figure.suptitle(words, x=0.01, ha="left", fontsize=8)
             text = StringIO()
             figure.savefig(text, format="svg", metadata={"Date": None}, transparent=True)
-        pictures[width] = _inline(text.getvalue(), f"{name}-{width}")
+        pictures[width] = _inline(text.getvalue(), f"{experiment.name}-{width}")
     return pictures
 
 

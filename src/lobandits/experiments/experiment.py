@@ -12,6 +12,8 @@ from lobandits.experiments.parts import Key, Measure, Measurement, Part, Records
 
 Size = Literal["tiny", "default", "full"]
 """tiny is for tests: the ends of every sweep, few users, short horizons."""
+SEEDS = {"tiny": 2, "default": 5, "full": 5}
+"""Draws of genres, clustering and users, on ratings."""
 TINY_USERS = 16
 TINY = 20
 """By how much horizons are cut at the size "tiny"."""
@@ -19,10 +21,12 @@ TINY = 20
 
 @dataclass(frozen=True)
 class Sweep:
-    """Simulations of an environment, "synthetic" or "movielens", over the product of axes.
+    """Simulations of an environment of `Simulation`, over the product of axes.
 
     ``axes`` has the values of each swept parameter of the environment, where sizes differ by
-    size; ``fixed`` has its other parameters. ``users`` is by size, too.
+    size, and of "c", by which policies' sigma is multiplied; ``fixed`` has its other parameters.
+    ``users`` is by size, too, and on ratings for each seed. A ``name`` tells sweeps of one
+    experiment apart, ``rounds`` are those that are kept.
     """
 
     environment: str
@@ -31,28 +35,34 @@ class Sweep:
     horizon: int
     policies: tuple[str, ...]
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+    rounds: tuple[int, ...] = ()
 
     @property
     def on_ratings(self) -> bool:
         """Whether the simulated users come from the ratings."""
         return self.environment == "movielens"
 
-    def parts(self, size: Size, seed: int) -> dict[Key, Part]:
+    def parts(self, size: Size, seed: int, users: int | None = None) -> dict[Key, Part]:
         """Return the simulations, by their values on the axes."""
-        tiny = size == "tiny"
         ranges = {axis: _values(values, size) for axis, values in self.axes.items()}
+        ranges |= {"policies": [self.name]} if self.name else {}
         keys = [tuple(zip(ranges, v, strict=True)) for v in product(*ranges.values())]
-        return {
-            key: Simulation(
-                environment=self.environment,
-                options=dict(sorted({**self.fixed, **dict(key)}.items())),
-                policies=self.policies,
-                horizon=self.horizon // TINY if tiny else self.horizon,
-                n_users=TINY_USERS if tiny else self.users[size],
-                seed=seed,
-            )
-            for key in keys
-        }
+        return {key: self._part(dict(key), size, seed, users) for key in keys}
+
+    def _part(self, at: dict[str, Any], size: Size, seed: int, users: int | None) -> Part:
+        tiny = size == "tiny"
+        c, _ = at.pop("c", 1.0), at.pop("policies", "")
+        return Simulation(
+            environment=self.environment,
+            options=dict(sorted({**self.fixed, **at}.items())),
+            policies=self.policies,
+            horizon=self.horizon // TINY if tiny else self.horizon,
+            n_users=users or (TINY_USERS if tiny else self.users[size]),
+            seed=seed,
+            c=c,
+            rounds=self.rounds,
+        )
 
 
 def _values(values: Sequence[Any] | Mapping[str, Sequence[Any]], size: Size) -> Sequence[Any]:
@@ -73,8 +83,8 @@ class Survey:
     options: Mapping[str, Mapping[str, Any]]
     on_ratings: bool = False
 
-    def parts(self, size: Size, seed: int) -> dict[Key, Part]:
-        """Return the measurement."""
+    def parts(self, size: Size, seed: int, users: int | None = None) -> dict[Key, Part]:
+        """Return the measurement; its size is its own."""
         options = dict(sorted({**self.options[size], "seed": seed}.items()))
         return {(("measure", self.name),): Measurement(self.measure, options, self.on_ratings)}
 
@@ -84,7 +94,8 @@ class Experiment:
     """A figure, table or number of the paper, which stands at ``place``.
 
     ``work`` is what is run, ``value`` what the numbers are, with their unit; if they are ``timed``
-    no seed can repeat them. ``draw`` makes the figure on a canvas; a table has None.
+    no seed can repeat them; ``unit`` is what has one number each. ``draw`` makes the figure on a
+    canvas; a table has None.
     """
 
     name: str
@@ -95,6 +106,7 @@ class Experiment:
     claims: tuple[Claim, ...] = ()
     note: str = ""
     value: str = "cumulative regret"
+    unit: str = "users"
     timed: bool = False
 
     @property
@@ -102,9 +114,10 @@ class Experiment:
         """Whether the numbers depend on the ratings at hand."""
         return any(work.on_ratings for work in self.work)
 
-    def parts(self, size: Size, seed: int) -> dict[Key, Part]:
-        """Return all parts, by key."""
-        return {key: part for work in self.work for key, part in work.parts(size, seed).items()}
+    def parts(self, size: Size, seed: int, users: int | None = None) -> dict[Key, Part]:
+        """Return all parts, by key; ``users`` overrides how many there are in simulations."""
+        each = (work.parts(size, seed, users) for work in self.work)
+        return {key: part for parts in each for key, part in parts.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +147,7 @@ class Reproduction:
 
     size: str
     seed: int
+    n_seeds: int
     folder: Path
     facts: Mapping[str, Any]
     """Of the ratings."""
@@ -141,6 +155,16 @@ class Reproduction:
     seconds: float
     fresh: int
     """Parts that were run now, not read from the folder."""
+
+    @property
+    def drawn(self) -> str:
+        """The size in numbers: users and seeds of the simulations."""
+        records = [record for outcome in self.outcomes for record in outcome.records.values()]
+        texts = []
+        for name, kind in {"synthetic task": "synthetic", "ratings": "movielens"}.items():
+            some = [r.drawn for r in records if r.settings.get("environment") == kind]
+            texts += [f"{name}: {' or '.join(dict.fromkeys(some))}"] if some else []
+        return "; ".join(texts).capitalize() or f"Seed {self.seed}"
 
     @property
     def broken(self) -> list[Outcome]:

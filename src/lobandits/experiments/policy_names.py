@@ -1,10 +1,18 @@
 """The policies that the experiments run, and how figures and tables call them."""
 
+from lobandits.experiments.parts import MUCB_TIES, TS_BY_ARM
+
 UNSTRUCTURED = ("ucb", "ts")
 """They know nothing of a user before the first reward."""
 LATENT_BANDITS = ("mucb", "mts")
 """They believe to know every state's means."""
 PAPER_POLICIES = (*UNSTRUCTURED, *LATENT_BANDITS, "lobucb", "lobts")
+TOP_ARMS = "toparms"
+"""UCB on the arms that are best in some state: the baseline of the paper's appendix."""
+FROM_LOGS = ("popular", "mixts", "lobbayes")
+"""They know a prior, learned from the logs of other users."""
+C_VALUES = {"c = sigma/2": 0.5, "c = 2 sigma": 2.0}
+"""Beside the paper's c = sigma."""
 MTS_BEST_FIRST = "mts(best_arms_first=True)"
 """mTS that plays each state's best arm once before it samples states."""
 MTS_VARIANTS = {"": "mts", ", mTS best arms first": MTS_BEST_FIRST}
@@ -17,6 +25,13 @@ PROJECTING_EVERY = {"lobucb": "lobucb(refresh_every={})", "lobts": "lobts(projec
 LOBUCB_TENTH, LOBTS_TENTH = (name.format(10) for name in PROJECTING_EVERY.values())
 """As in the paper, latent-order policies project every tenth round on MovieLens."""
 TITLES = {
+    TS_BY_ARM: "TS, priors by arm",
+    MUCB_TIES: "mUCB, ties anew",
+    "popular": "Popular",
+    "mixts": "MixTS",
+    "lobimed": "LobIMED",
+    "lobids": "LobIDS",
+    "lobbayes": "LobBayes",
     "ucb": "UCB",
     "ts": "TS",
     "mucb": "mUCB",

@@ -13,8 +13,9 @@ from lobandits.errors import LobInputError
 from lobandits.experiments.catalogue import chosen, drawn
 from lobandits.experiments.claims import judge
 from lobandits.experiments.drawing import render
-from lobandits.experiments.experiment import Experiment, Outcome, Reproduction, Size
+from lobandits.experiments.experiment import SEEDS, Experiment, Outcome, Reproduction, Size
 from lobandits.experiments.parts import (
+    Generator,
     Key,
     Part,
     RatingData,
@@ -36,7 +37,10 @@ def reproduce(
     *,
     size: Size = "default",
     seed: int = 0,
+    users: int | None = None,
+    seeds: int | None = None,
     movielens: Path | None = None,
+    generated: Generator = "planted",
     workers: int | None = None,
     executor: Executor | None = None,
     out: Path = Path("reproduction"),
@@ -44,9 +48,9 @@ def reproduce(
 ) -> Reproduction:
     """Run experiments of the paper, draw them, test their claims, and write a report.
 
-    The numbers depend on ``names``, ``size``, ``seed`` and the ratings alone. Finished parts are
-    saved in ``out`` and not run again. An experiment that breaks does not stop the others; the
-    claims that rest on it are "not testable here".
+    The numbers depend on ``names``, ``size``, ``seed``, ``users``, ``seeds`` and the ratings alone.
+    Finished parts are saved in ``out`` and not run again. An experiment that breaks does not stop
+    the others; the claims that rest on it are "not testable here".
 
     Parameters
     ----------
@@ -54,11 +58,19 @@ def reproduce(
         Experiments or groups, see :data:`EXPERIMENTS`; "claims" tests all claims without
         drawing. None: everything.
     size
-        "default", "full" (as the paper), or "tiny" (for tests).
+        "default", "full" (more users and values), or "tiny" (for tests).
     seed
         Names all random numbers.
+    users
+        Users of every simulation, on ratings for each seed; by default 300 and 40, with "full"
+        1000 and 100. The two theorems have sizes of their own.
+    seeds
+        On ratings: draws of genres, clustering, users and noise, from ``seed`` on; by default 5.
+        On the synthetic task every user has orders of their own, so that users are enough.
     movielens
         Folder or zip of a MovieLens edition; without it, ratings are generated.
+    generated
+        How: "planted" (60 orders, as the policies under test assume) or "gaussian" (no states).
     workers, executor
         As in :func:`lobandits.simulate`.
     out
@@ -70,12 +82,15 @@ def reproduce(
     experiments, pictured = chosen(names), drawn(names)
     workers = None if workers is None else whole("workers", workers)
     seed = whole("seed", seed, least=0)
-    ratings = RatingData(movielens, seed)
+    users = None if users is None else whole("users", users, least=2)
+    n_seeds = SEEDS[size] if seeds is None else whole("seeds", seeds)
+    one_of("generated", generated, get_args(Generator))
+    ratings = RatingData(movielens, seed, n_seeds, generated)
     _make_folder(out)
     if movielens is not None and any(e.on_ratings for e in experiments):
         ratings.ratings  # noqa: B018  # read now: a wrong path must not cost an hour
     began = time.perf_counter()
-    parts = {e.name: e.parts(size, seed) for e in experiments}
+    parts = {e.name: e.parts(size, seed, users) for e in experiments}
     costs = {name: sum(part.cost for part in each.values()) for name, each in parts.items()}
     with progress_bars(progress, sum(costs.values())) as bars:
         run = _Run(Resources(ratings, workers, executor), out, bars)
@@ -86,7 +101,7 @@ def reproduce(
     used = any(o.experiment.on_ratings and not o.broken for o in outcomes)
     facts = ratings.facts() if used else {}
     took = time.perf_counter() - began
-    found = Reproduction(size, seed, out, facts, outcomes, took, run.fresh)
+    found = Reproduction(size, seed, n_seeds, out, facts, outcomes, took, run.fresh)
     write_report(found)
     return found
 
@@ -165,7 +180,7 @@ class _Run:
                 records = _on_ratings(records, ratings)
             findings = [f for claim in experiment.claims for f in judge(claim, records)]
             if is_drawn and experiment.draw is not None:
-                pictures = render(experiment.name, experiment.draw, records)
+                pictures = render(experiment, records)
         except Exception as error:
             why = f"{type(error).__name__}: {error}".splitlines()[0]
             self.bars.say(f"{experiment.name} broke: {why}")

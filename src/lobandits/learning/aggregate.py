@@ -7,6 +7,7 @@ from typing import Any
 from lobandits._checks import real
 from lobandits.errors import LobInputError
 from lobandits.learning.source import Source, rows
+from lobandits.orders.contexts import BETWEEN
 
 Names = tuple[str, str, str]  # the columns of users, arms and rewards
 SHOWN = 3
@@ -22,7 +23,7 @@ def aggregate(table: Any, names: Names) -> Any:
     """
     user, arm = (_key(table[name]) for name in names[:2])
     column = table[names[2]]
-    chosen = table.select(user=user, arm=arm, reward=_number(column), empty=_blank(column))
+    chosen = table.select(user=user, arm=arm, reward=as_number(column), empty=_blank(column))
     return chosen.group_by("user", "arm").aggregate(
         rows=chosen.count(),
         empty=chosen.empty.cast("int64").sum(),
@@ -41,7 +42,7 @@ def _key(column: Any) -> Any:
     return column
 
 
-def _number(column: Any) -> Any:
+def as_number(column: Any) -> Any:
     """Return the column of rewards as numbers; what is empty or reads as none is missing."""
     kind = column.type()
     if kind.is_string():
@@ -83,7 +84,7 @@ def check_cells(source: Source, cells: Any, names: Names, skip_empty: bool) -> N
     skipped = pc.sum(empty).as_py() > 0 and not skip_empty
     if skipped or not finite or pc.add(counts, empty) != found:
         column = source.table[reward]
-        value, blank = _number(column), _blank(column)
+        value, blank = as_number(column), _blank(column)
         bad = value.isnull() | value.isinf()
         what = "empty or no finite number"
         if skip_empty:
@@ -122,6 +123,21 @@ def fault(source: Source, bad: Any, name: str, what: str, columns: Sequence[str]
         shown.append(f"row {row['row']} ({values})" if numbered else f"({values})")
     more = ", the first" if number > SHOWN else ""
     return f"column {name!r} of {source.name} is {what} in {rows(number)}{more}: {'; '.join(shown)}"
+
+
+def in_contexts(source: Source, arm: str, context: str, columns: Sequence[str]) -> Source:
+    """Return rows whose arms are named after their contexts; rows without one are refused."""
+    arms, contexts = (_key(source.table[name]) for name in (arm, context))
+    text = contexts.cast("string")
+    for bad, what in (
+        (_blank(contexts), "empty"),
+        (text.contains(BETWEEN), f"a name with {BETWEEN!r}, which stands before the arm,"),
+    ):
+        found = fault(source, bad, context, what, columns)
+        if found:
+            raise LobInputError(f"{found}. Correct or leave out such rows")
+    names = _missing(arms).ifelse(None, text + BETWEEN + arms.cast("string"))
+    return source._replace(table=source.table.mutate(**{arm: names}))
 
 
 def recent(source: Source, time: str, since: Since, columns: tuple[str, ...]) -> Source:

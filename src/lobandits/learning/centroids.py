@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits.learning.kendall import PairSigns, order_signs, rank
+from lobandits.learning.kendall import PairSigns, compared_pairs, order_signs, rank
 
 CENTROIDS = ("mean", "borda")
 
@@ -65,7 +65,8 @@ class BordaCentroid(NamedTuple):
             # Their distances to an order sum to a constant less half of its signs times margins.
             margins = (1.0 / self.users.tried[members]) @ self.users.signs[members]
             scores = self._scores(members, margins)
-            old, new = order_signs(rank(np.stack([centers[s], scores]))).T.astype(np.float64)
+            both = rank(np.stack([centers[s], scores]))
+            old, new = order_signs(both, self.users.contexts).T.astype(np.float64)
             result[s] = scores if margins @ new > margins @ old else centers[s]
         return result
 
@@ -73,7 +74,7 @@ class BordaCentroid(NamedTuple):
         tried = self.tried[members].astype(np.float64)
         pairs = (tried.T / self.users.tried[members]) @ tried
         matrix = np.zeros_like(pairs)
-        upper = np.triu_indices(len(pairs), 1)
+        upper = compared_pairs(len(pairs), self.users.contexts)
         matrix[upper] = margins / np.where(pairs[upper] > 0, pairs[upper], 1.0)
         return np.asarray((matrix - matrix.T).sum(axis=1))
 

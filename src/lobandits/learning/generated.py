@@ -1,4 +1,4 @@
-"""Generated rating logs: orders known, numbers personal, any size, no download."""
+"""Generated rating logs, any size, no download: with planted orders, or without any states."""
 
 import os
 from collections.abc import Iterator
@@ -93,6 +93,7 @@ def make_ratings(
     seed = whole("seed", seed, least=0)
     return GeneratedRatings(
         n_users=whole("n_users", n_users),
+        arms=_arm_names(n_arms),
         orders=_planted_orders(n_states, n_arms, seed),
         ratings_per_user=whole("ratings_per_user", ratings_per_user),
         sigma=not_negative("sigma", sigma),
@@ -104,17 +105,75 @@ def make_ratings(
     )
 
 
+def make_gaussian_ratings(
+    n_users: int = 1000,
+    n_arms: int = 19,
+    *,
+    ratings_per_user: int = 150,
+    sigma: float = 1.0,
+    missing: float = 0.1,
+    level: float = 0.3,
+    shift: float = 0.5,
+    spread: float = 0.4,
+    n_factors: int = 3,
+    half_stars: bool = False,
+    seed: int = 0,
+) -> "GaussianRatings":
+    r"""Return rating logs of users without states: their means are one Gaussian.
+
+    User i rates arm a
+
+    .. math:: r = 3.5 + l z_a + c_i + b \, \frac{f_i \cdot F_a + e_{ia}}{\sqrt 2} + \sigma \epsilon,
+
+    with arms' levels :math:`l z_a`, users' shifts :math:`c_i`, a few factors :math:`f_i` with
+    loadings :math:`F_a` of length 1, and :math:`e_{ia}` of their own, all normal. There is nothing
+    that orders could tell beyond what the mean and the covariance say.
+
+    Parameters
+    ----------
+    n_users, n_arms, ratings_per_user, sigma, missing, half_stars, seed
+        As in `make_ratings`.
+    level, shift, spread
+        Standard deviations of l z, of c, and of what else tells users apart.
+    n_factors
+        Length of f.
+
+    Examples
+    --------
+    >>> make_gaussian_ratings(n_users=3, n_arms=3, ratings_per_user=50).means.shape
+    (3, 3)
+    """
+    n_arms, seed = whole("n_arms", n_arms, least=LEAST_TRIED), whole("seed", seed, least=0)
+    rng = _generator(seed, 0, 0)
+    loadings = rng.standard_normal((n_arms, whole("n_factors", n_factors)))
+    return GaussianRatings(
+        n_users=whole("n_users", n_users),
+        arms=_arm_names(n_arms),
+        ratings_per_user=whole("ratings_per_user", ratings_per_user),
+        sigma=not_negative("sigma", sigma),
+        missing=fraction("missing", missing),
+        half_stars=bool(half_stars),
+        seed=seed,
+        levels=read_only(3.5 + not_negative("level", level) * rng.standard_normal(n_arms)),
+        loadings=read_only(loadings / np.linalg.norm(loadings, axis=1, keepdims=True)),
+        shift=not_negative("shift", shift),
+        spread=not_negative("spread", spread),
+    )
+
+
 def _planted_orders(n_states: int, n_arms: int, seed: int) -> LatentOrders:
     """Draw different rankings."""
     rng = _generator(seed, 0, 0)
     drawn: dict[tuple[int, ...], None] = {}
     while len(drawn) < n_states:
         drawn.setdefault(tuple(rng.permutation(n_arms).tolist()))
+    return LatentOrders.from_rankings(list(drawn), _arm_names(n_arms))
+
+
+def _arm_names(n_arms: int) -> tuple[str, ...]:
     digits = len(str(n_arms))
-    numbered = [f"Genre {a + 1:0{digits}}" for a in range(n_arms)]
-    return LatentOrders.from_rankings(
-        list(drawn), numbered if n_arms > len(GENRES) else GENRES[:n_arms]
-    )
+    numbered = tuple(f"Genre {a + 1:0{digits}}" for a in range(n_arms))
+    return numbered if n_arms > len(GENRES) else tuple(GENRES[:n_arms])
 
 
 def _generator(seed: int, stream: int, block: int) -> np.random.Generator:
@@ -123,28 +182,14 @@ def _generator(seed: int, stream: int, block: int) -> np.random.Generator:
 
 
 @dataclass(frozen=True)
-class GeneratedRatings:
-    """Rating logs that `make_ratings` describes; rows are made when they are asked for.
-
-    Attributes
-    ----------
-    orders
-        The planted orders.
-
-    Examples
-    --------
-    >>> ratings = make_ratings(n_users=2, n_arms=3, n_states=1, ratings_per_user=4)
-    >>> ratings.n_rows, ratings.table.column_names
-    (8, ['userId', 'genre', 'rating'])
-    """
+class GeneratedRows:
+    """Rating logs whose rows are made when they are asked for, block after block."""
 
     n_users: int
-    orders: LatentOrders
+    arms: tuple[str, ...]
     ratings_per_user: int
     sigma: float
     missing: float
-    scale: tuple[float, float]
-    shift: tuple[float, float]
     half_stars: bool
     seed: int
 
@@ -152,11 +197,6 @@ class GeneratedRatings:
     def n_rows(self) -> int:
         """The number of ratings."""
         return self.n_users * self.ratings_per_user
-
-    @cached_property
-    def states(self) -> IntArray:
-        """Each user's state, (n,)."""
-        return read_only(np.concatenate([states for states, _, _ in self._blocks()]))
 
     @cached_property
     def means(self) -> FloatArray:
@@ -172,16 +212,25 @@ class GeneratedRatings:
         return table.set_column(1, "genre", table.column("genre").cast(pa.string()))
 
     def write(self, path: str | os.PathLike[str]) -> Path:
-        """Write all rows to a Parquet file, block after block, in little memory."""
-        import pyarrow.parquet as pq
+        """Write all rows to a .parquet or .csv file, block after block, in little memory."""
+        from pyarrow.csv import CSVWriter
+        from pyarrow.parquet import ParquetWriter
 
-        if Path(path).suffix.lower() not in (".parquet", ".pq"):
-            raise LobInputError(f"ratings are written to a .parquet file, got {str(path)!r}")
-        batches = self.batches()
+        suffix = Path(path).suffix.lower()
+        if suffix not in (".parquet", ".pq", ".csv"):
+            raise LobInputError(
+                f"ratings are written to a .parquet or .csv file, got {str(path)!r}"
+            )
+        text = suffix == ".csv"
+        batches = map(_plain, self.batches()) if text else self.batches()
         first = next(batches)
 
         def write(file: IO[bytes]) -> None:
-            with pq.ParquetWriter(file, first.schema, store_schema=False) as writer:
+            with (
+                CSVWriter(file, first.schema)
+                if text
+                else ParquetWriter(file, first.schema, store_schema=False)
+            ) as writer:
                 for batch in chain([first], batches):
                     writer.write_batch(batch)
 
@@ -191,7 +240,7 @@ class GeneratedRatings:
         """Yield the rows, some 260,000 at a time; genres are dictionary-encoded."""
         import pyarrow as pa
 
-        names = pa.array(self.orders.arms)
+        names = pa.array(self.arms)
         shape = self._block_size, self.ratings_per_user
         first = 1
         for number, (states, means, known) in enumerate(self._blocks()):
@@ -219,15 +268,88 @@ class GeneratedRatings:
     def _blocks(self) -> Iterator[tuple[IntArray, FloatArray, BoolArray]]:
         """Draw users' states, means and known arms, the same for any number of users."""
         size = self._block_size
-        ranked = np.linspace(1.0, 0.0, self.orders.n_arms)
-        level = np.empty((self.orders.n_states, self.orders.n_arms))
-        np.put_along_axis(level, self.orders.tables.sequence[0], ranked[None], axis=1)
         for number, first in enumerate(range(0, self.n_users, size)):
             rng = _generator(self.seed, 1, number)
-            states = rng.integers(self.orders.n_states, size=size)
-            scale, shift = rng.uniform(*self.scale, size), rng.uniform(*self.shift, size)
-            means = shift[:, None] + scale[:, None] * level[states]
+            states, means = self._draw(rng, size)
             luck = rng.random(means.shape)
             known = luck >= np.minimum(self.missing, np.sort(luck)[:, -LEAST_TRIED, None])
             kept = self.n_users - first
             yield states[:kept], means[:kept], known[:kept]
+
+    def _draw(self, rng: np.random.Generator, size: int) -> tuple[IntArray, FloatArray]:
+        """Draw users: their states, -1 where there are none, and their means."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class GeneratedRatings(GeneratedRows):
+    """Rating logs that `make_ratings` describes: every user lives by a planted order.
+
+    Attributes
+    ----------
+    orders
+        The planted orders.
+
+    Examples
+    --------
+    >>> ratings = make_ratings(n_users=2, n_arms=3, n_states=1, ratings_per_user=4)
+    >>> ratings.n_rows, ratings.table.column_names
+    (8, ['userId', 'genre', 'rating'])
+    """
+
+    orders: LatentOrders
+    scale: tuple[float, float]
+    shift: tuple[float, float]
+
+    @cached_property
+    def states(self) -> IntArray:
+        """Each user's state, (n,)."""
+        return read_only(np.concatenate([states for states, _, _ in self._blocks()]))
+
+    @cached_property
+    def _levels(self) -> FloatArray:
+        """Of each state's arms, from 1 for the best to 0 for the worst, (m, k)."""
+        ranked = np.linspace(1.0, 0.0, self.orders.n_arms)
+        level = np.empty((self.orders.n_states, self.orders.n_arms))
+        np.put_along_axis(level, self.orders.tables.sequence[0], ranked[None], axis=1)
+        return level
+
+    def _draw(self, rng: np.random.Generator, size: int) -> tuple[IntArray, FloatArray]:
+        states = rng.integers(self.orders.n_states, size=size)
+        scale, shift = rng.uniform(*self.scale, size), rng.uniform(*self.shift, size)
+        return states, shift[:, None] + scale[:, None] * self._levels[states]
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianRatings(GeneratedRows):
+    """Rating logs that `make_gaussian_ratings` describes: no user has a state.
+
+    Attributes
+    ----------
+    levels, loadings
+        Of the arms: their mean, (k,), and their factors, (k, n_factors).
+    """
+
+    levels: FloatArray
+    loadings: FloatArray
+    shift: float
+    spread: float
+
+    def _draw(self, rng: np.random.Generator, size: int) -> tuple[IntArray, FloatArray]:
+        n_arms, n_factors = self.loadings.shape
+        shared = rng.standard_normal((size, n_factors)) @ self.loadings.T
+        own = rng.standard_normal((size, n_arms))
+        shifts = self.shift * rng.standard_normal((size, 1))
+        means = self.levels + shifts + self.spread * (shared + own) / np.sqrt(2)
+        return np.full(size, -1), means
+
+
+def _plain(batch: "pa.RecordBatch") -> "pa.RecordBatch":
+    """Return rows with genres as text."""
+    import pyarrow as pa
+
+    columns = [
+        column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        for column in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)

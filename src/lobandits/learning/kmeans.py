@@ -8,15 +8,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
-from sklearn.base import TransformerMixin as Transformer
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, one_of, whole
 from lobandits._progress import progress_bar
 from lobandits.errors import LobInputError
 from lobandits.learning.centroids import CENTROIDS, Centroid, make_centroid
+from lobandits.learning.estimator import Estimator
 from lobandits.learning.kendall import (
     PairSigns,
     agreements,
@@ -31,7 +28,7 @@ from lobandits.learning.table import impute
 MOST_USERS = 50_000  # seeds are chosen among at most so many users, drawn at random
 
 
-class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class KendallKMeans(Estimator):
     r"""Find m orders that minimise the mean over users of Kendall's tau distance to the nearest.
 
     .. math:: \min_{O_1, \dots, O_m} \frac{1}{n} \sum_u \min_s d(x_u, O_s)
@@ -55,6 +52,9 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         Iterations of a run, at most.
     random_state
         Seed of the k-means++ seeding.
+    contexts
+        The number of each arm's context: arms of different contexts are not compared. By default
+        all arms are in one.
     progress
         Show a progress bar, if standard error is a terminal.
 
@@ -99,6 +99,7 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         n_init: int = 4,
         max_iter: int = 100,
         random_state: Any = 0,
+        contexts: ArrayLike | None = None,
         progress: bool = False,
     ) -> None:
         self.n_states = n_states
@@ -106,6 +107,7 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         self.n_init = n_init
         self.max_iter = max_iter
         self.random_state = random_state
+        self.contexts = contexts
         self.progress = progress
 
     def fit(self, X: ArrayLike, y: None = None) -> "KendallKMeans":
@@ -113,8 +115,8 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         n_states = whole("n_states", self.n_states)
         one_of("centroid", self.centroid, CENTROIDS)
         n_init, max_iter = whole("n_init", self.n_init), whole("max_iter", self.max_iter)
-        means = self._checked(X, reset=True)
-        everybody = pair_signs(means)
+        means = self.checked(X, reset=True)
+        everybody = pair_signs(means, self._contexts(means.shape[1]))
         told = np.flatnonzero(everybody.tried)
         _check_enough(n_states, len(told), ~np.isnan(means))
         filled, self.imputed_share_ = impute(means)
@@ -122,7 +124,7 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         if len(told) < len(means):
             users, filled, means = everybody.take(told), filled[told], means[told]
         centroid = make_centroid(self.centroid, means, filled, users)
-        starts = check_random_state(self.random_state).randint(2**31, size=n_init)
+        starts = _random(self.random_state).randint(2**31, size=n_init)
         runs = []
         with progress_bar(n_init * max_iter, self.progress, "clustering", "iterations") as advance:
             for start in starts:
@@ -142,7 +144,7 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
         self._n_features_out = len(self.rankings_)
 
     def _assign(self, users: PairSigns) -> tuple[IntArray, float]:
-        labels, agreement = nearest(users, order_signs(self.rankings_))
+        labels, agreement = nearest(users, order_signs(self.rankings_, users.contexts))
         labels[users.tried == 0] = self._largest
         return labels, float(users.distances(agreement).mean())
 
@@ -155,27 +157,31 @@ class KendallKMeans(ClassNamePrefixFeaturesOutMixin, Transformer, ClusterMixin, 
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """Return the distance of each user to each state's order: (n_users, n_found)."""
-        return distances(self._users(X), order_signs(self.rankings_))
+        users = self._users(X)
+        return distances(users, order_signs(self.rankings_, users.contexts))
 
     def score(self, X: ArrayLike, y: None = None) -> float:
         """Return minus the mean distance of the users to the nearest order."""
         return -self._assign(self._users(X))[1]
 
     def _users(self, X: ArrayLike) -> PairSigns:
-        check_is_fitted(self)
-        return pair_signs(self._checked(X, reset=False))
+        means = self.checked(X, reset=False)
+        return pair_signs(means, self._contexts(means.shape[1]))
 
-    def _checked(self, X: ArrayLike, reset: bool) -> FloatArray:
-        means: FloatArray = validate_data(
-            self, X, reset=reset, dtype=np.float64,
-            ensure_all_finite="allow-nan", ensure_min_features=2 if reset else 1,
-        )  # fmt: skip
-        return means
+    def _contexts(self, n_arms: int) -> IntArray | None:
+        if self.contexts is None:
+            return None
+        numbers = np.asarray(self.contexts)
+        if numbers.shape != (n_arms,) or numbers.dtype.kind not in "iu":
+            raise LobInputError(
+                f"contexts must be {n_arms} whole numbers, one for each arm, got {self.contexts!r}"
+            )
+        return numbers
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+
+def _random(seed: Any) -> np.random.RandomState:
+    """Return scikit-learn's kind of generator for a seed; one that is given, as it is."""
+    return seed if isinstance(seed, np.random.RandomState) else np.random.RandomState(seed)
 
 
 def _check_enough(n_states: int, n_told: int, tried: BoolArray) -> None:
@@ -241,7 +247,7 @@ def iterate(
 def assign(users: PairSigns, centers: FloatArray, n_iter: int) -> Clusters:
     """Return the iterate with these centres."""
     rankings = rank(centers)
-    labels, agreement = nearest(users, order_signs(rankings))
+    labels, agreement = nearest(users, order_signs(rankings, users.contexts))
     inertia = float(users.distances(agreement).mean())
     return Clusters(centers, rankings, labels, agreement, inertia, n_iter)
 
@@ -285,7 +291,8 @@ def plus_plus(
 
 
 def _excess(users: PairSigns, orders: IntArray) -> FloatArray:
-    products = np.concatenate([block for _, block in agreements(users, order_signs(orders))])
+    signs = order_signs(orders, users.contexts)
+    products = np.concatenate([block for _, block in agreements(users, signs)])
     return np.ascontiguousarray(users.excess(products.T).T)
 
 

@@ -8,7 +8,7 @@ from lobandits._checks import BoolArray, FloatArray, IntArray, one_of, real, who
 from lobandits._progress import spinner
 from lobandits.errors import LobInputError
 from lobandits.learning.aggregate import Since
-from lobandits.learning.kendall import pair_signs
+from lobandits.learning.kendall import compared_pairs, pair_signs
 from lobandits.learning.kmeans import KendallKMeans
 from lobandits.learning.logs import Logs, reward_table
 from lobandits.learning.memory import check_memory
@@ -17,6 +17,7 @@ from lobandits.learning.prior import LearnedPrior, learn_prior
 from lobandits.learning.table import RewardTable
 from lobandits.orders import LatentOrders
 from lobandits.orders.closure import closure
+from lobandits.orders.contexts import context_numbers
 
 N_INIT, MAX_ITER = 4, 100  # of the paper's clustering
 
@@ -28,6 +29,7 @@ def learn_orders(
     reward: str = "reward",
     n_states: int | None = None,
     *,
+    context: str | None = None,
     method: Literal["prior", "kendall"] = "prior",
     centroid: Literal["mean", "borda"] = "mean",
     relations: Literal["total", "confident"] = "total",
@@ -50,7 +52,7 @@ def learn_orders(
 
     Parameters
     ----------
-    logs, user, arm, reward, min_user_rewards, min_arm_rewards, skip_empty, time, since
+    logs, user, arm, reward, context, min_user_rewards, min_arm_rewards, skip_empty, time, since
         As for `reward_table`.
     n_states
         Number of states, m; by default chosen by the evidence of held-out users, and kept as
@@ -90,7 +92,7 @@ def learn_orders(
     kmeans = _check_kmeans(method, m, centroid, n_init, max_iter, seed, progress)
     with spinner(progress, "adding up rewards"):
         table = reward_table(
-            logs, user, arm, reward,
+            logs, user, arm, reward, context=context,
             min_user_rewards=min_user_rewards, min_arm_rewards=min_arm_rewards,
             skip_empty=skip_empty, time=time, since=since,
         )  # fmt: skip
@@ -172,11 +174,12 @@ def _cluster(table: RewardTable, kmeans: KendallKMeans, level: float | None) -> 
         f"comparing {table.n_users:,} users in {pairs:,} pairs of arms",
         "is this the column of arms? If so, drop rare ones (min_arm_rewards)",
     )
-    kmeans.fit(table.means)
+    contexts = context_numbers(table.arms)
+    kmeans.set_params(contexts=contexts).fit(table.means)
     orders = LatentOrders.from_rankings(kmeans.rankings_.tolist(), arms=table.arms)
-    labels = kmeans.labels_
+    orders, labels = orders.within_contexts(), kmeans.labels_
     if level is not None:
-        kept = confident_relations(table.means, labels, orders.precedes, level)
+        kept = confident_relations(table.means, labels, orders.precedes, level, contexts)
         distinct, labels = _merge(kept, labels)
         orders = LatentOrders(distinct, table.arms)
     return model_of(table, orders, labels, merged=kmeans.n_states - orders.n_states)
@@ -192,8 +195,11 @@ def _check_told(table: RewardTable, n_states: int) -> None:
 
 
 def n_told(table: RewardTable) -> int:
-    """Return how many users tried two arms or more, and so tell of an order."""
-    return int((np.count_nonzero(table.counts, axis=1) >= 2).sum())
+    """Return how many users tried two arms or more of a context, and so tell of an order."""
+    numbers = context_numbers(table.arms)
+    contexts = np.zeros(table.n_arms, np.int64) if numbers is None else numbers
+    tried = [np.count_nonzero(table.counts[:, contexts == c], axis=1) for c in set(contexts)]
+    return int((np.max(tried, axis=0) >= 2).sum())
 
 
 def _merge(precedes: BoolArray, labels: IntArray) -> tuple[BoolArray, IntArray]:
@@ -205,7 +211,11 @@ def _merge(precedes: BoolArray, labels: IntArray) -> tuple[BoolArray, IntArray]:
 
 
 def confident_relations(
-    means: FloatArray, labels: IntArray, precedes: BoolArray, level: float
+    means: FloatArray,
+    labels: IntArray,
+    precedes: BoolArray,
+    level: float,
+    contexts: IntArray | None = None,
 ) -> BoolArray:
     r"""Keep of each state's total order the relations that its members support, (m, k, k).
 
@@ -222,9 +232,9 @@ def confident_relations(
     from scipy.stats import binom
 
     kept = np.zeros_like(precedes)
-    first, second = np.triu_indices(means.shape[1], 1)
+    first, second = compared_pairs(means.shape[1], contexts)
     for s, order in enumerate(precedes):
-        signs = pair_signs(means[labels == s]).signs
+        signs = pair_signs(means[labels == s], contexts).signs
         wins, losses = ((signs == sign).sum(axis=0) for sign in (1, -1))
         down = order[first, second]
         above, below = np.where(down, (first, second), (second, first))

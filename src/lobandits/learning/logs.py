@@ -8,7 +8,7 @@ import numpy as np
 
 from lobandits._words import counted
 from lobandits.errors import LobInputError
-from lobandits.learning.aggregate import Names, Since, aggregate, check_cells, recent
+from lobandits.learning.aggregate import Since, aggregate, check_cells, in_contexts, recent
 from lobandits.learning.source import (
     Source,
     as_text,
@@ -37,6 +37,7 @@ def reward_table(
     arm: str = "arm",
     reward: str = "reward",
     *,
+    context: str | None = None,
     min_user_rewards: int = 1,
     min_arm_rewards: int = 1,
     skip_empty: bool = False,
@@ -56,6 +57,9 @@ def reward_table(
     user, arm, reward
         Names of the columns. Users and arms are numbers or text. Rewards are numbers, or text
         that reads as numbers.
+    context
+        The column of contexts, text or whole numbers: every arm is then an arm of its own in each
+        context, named ``"context: arm"``.
     min_user_rewards, min_arm_rewards
         See `RewardTable.filter`.
     skip_empty
@@ -76,7 +80,9 @@ def reward_table(
     array([[3.5, 1. ],
            [nan, 5. ]])
     """
-    table = read_logs(logs, user, arm, reward, skip_empty=skip_empty, time=time, since=since)
+    table = read_logs(
+        logs, user, arm, reward, context=context, skip_empty=skip_empty, time=time, since=since
+    )
     _check_enough(table, user, arm)
     kept = table.filter(min_user_rewards, min_arm_rewards)
     if kept is not table:
@@ -111,6 +117,7 @@ def read_logs(
     arm: str,
     reward: str,
     *,
+    context: str | None = None,
     skip_empty: bool = False,
     time: str | None = None,
     since: Since | None = None,
@@ -122,23 +129,32 @@ def read_logs(
             "the recent part begins, or neither"
         )
     if isinstance(logs, RewardTable):
-        if time is not None:
-            raise LobInputError(f"a RewardTable has no times, but time is {time!r}; give the logs")
+        for option, column in (("time", time), ("context", context)):
+            if column is not None:
+                raise LobInputError(
+                    f"a RewardTable has no columns, but {option} is {column!r}; give the logs"
+                )
         return logs
     names = (user, arm, reward)
-    columns = names if time is None else (*names, time)
+    keys = (user, arm) if context is None else (user, arm, context)
+    columns = (*keys, reward) if time is None else (*keys, reward, time)
     for name in columns:
         if not isinstance(name, str):
             raise LobInputError(f"user, arm and reward must be names of columns, got {name!r}")
-    if len(set(names)) < len(names):
-        raise LobInputError(f"user, arm and reward must be three columns, got {', '.join(names)}")
+    if len({*keys, reward}) < len(keys) + 1:
+        raise LobInputError(
+            f"users, arms, contexts and rewards must be different columns, got "
+            f"{', '.join((*keys, reward))}"
+        )
 
     def cells_of(source: Source) -> tuple[Source, Any]:
         if time is not None and since is not None:
             source = recent(source, time, since, columns)
+        if context is not None:
+            source = in_contexts(source, arm, context, columns)
         return source, source.fetch(aggregate(source.table, names))
 
-    source = _open(logs, names, columns)
+    source = _open(logs, keys, reward, columns)
     try:
         part, cells = cells_of(source)
     except LobInputError as error:
@@ -160,7 +176,7 @@ def _rewarded(cells: Any) -> tuple[Any, int]:
     return cells.filter(pc.greater(cells.column("counts"), 0)) if skipped else cells, skipped
 
 
-def _open(logs: Any, names: Names, columns: Sequence[str]) -> Source:
+def _open(logs: Any, keys: Sequence[str], reward: str, columns: Sequence[str]) -> Source:
     """Return logs of any kind as an ibis table that has the columns, each once."""
     import ibis
 
@@ -175,4 +191,4 @@ def _open(logs: Any, names: Names, columns: Sequence[str]) -> Source:
     else:
         source = open_frame(logs, columns)
     check_columns(source.table.columns, columns, source.name)
-    return as_written(source, *names) if source.guessed else source
+    return as_written(source, keys, reward) if source.guessed else source

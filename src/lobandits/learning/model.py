@@ -21,6 +21,7 @@ from lobandits._checks import (
     whole,
 )
 from lobandits._files import read_versioned, write_versioned
+from lobandits._tables import Tabular
 from lobandits.errors import LobInputError
 from lobandits.learning.centroids import averages
 from lobandits.learning.curve import EvidenceCurve
@@ -29,6 +30,7 @@ from lobandits.learning.logs import Logs, read_logs
 from lobandits.learning.table import RewardTable, impute
 from lobandits.orders import LatentOrders
 from lobandits.orders.arms import Arm, arm_index
+from lobandits.orders.contexts import context_numbers
 from lobandits.orders.storage import MODEL_FORMAT
 from lobandits.priors import Prior
 
@@ -48,7 +50,7 @@ NOUN = "a model written by OrderModel.save (LatentOrders.load reads orders alone
 
 
 @dataclass(frozen=True, eq=False)
-class OrderModel:
+class OrderModel(Tabular):
     """The orders of m latent states, and what else the logs say about the states.
 
     Parameters
@@ -127,8 +129,8 @@ class OrderModel:
         if self.prior is not None:
             likeliest: IntArray = self.prior.posterior(counts, sums)[0].argmax(axis=1)
             return likeliest
-        users = pair_signs(means)
-        labels, _ = nearest(users, relation_signs(self.orders.precedes))
+        users = pair_signs(means, context_numbers(self.orders.arms))
+        labels, _ = nearest(users, relation_signs(self.orders.precedes, users.contexts))
         labels[users.tried == 0] = self.sizes.argmax()
         return labels
 
@@ -140,7 +142,8 @@ class OrderModel:
         Pairs that are tied, or that the order leaves open, count half. Arguments as for `predict`.
         """
         *_, means = self._cells(rewards, user, arm, reward)
-        return distances(pair_signs(means), relation_signs(self.orders.precedes))
+        users = pair_signs(means, context_numbers(self.orders.arms))
+        return distances(users, relation_signs(self.orders.precedes, users.contexts))
 
     def _cells(
         self, rewards: Rewards, user: str, arm: str, reward: str
@@ -236,6 +239,18 @@ class OrderModel:
         from lobandits.learning.model_plot import plot_model
 
         return plot_model(self)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """Return a row per state: its users, its order, and the mean of each arm."""
+        arms, rows = self.orders.arms, []
+        columns = zip(self.sizes.tolist(), self.orders, self.state_means.tolist(), strict=True)
+        for s, (n, order, means) in enumerate(columns):
+            by_arm = dict(zip(arms, means, strict=True))
+            rows.append({"state": s, "users": n, "order": str(order), **by_arm})
+        return rows
+
+    def _caption(self) -> str:
+        return repr(self)
 
     def __repr__(self) -> str:
         kind = "total" if self.orders.is_total else "partial"

@@ -122,8 +122,9 @@ def check_arms(n_arms: int) -> None:
     """Refuse more arms than EM can hold: its time grows with their cube."""
     if n_arms > MOST_ARMS:
         raise LobInputError(
-            f"there are {n_arms:,} arms, and a prior is learned of at most {MOST_ARMS}; is this "
-            "the column of arms? If so, drop rare ones (min_arm_rewards), or group them"
+            f"there are {n_arms:,} arms, each counted in every context, and a prior is learned of "
+            f"at most {MOST_ARMS}; is this the column of arms? If so, drop rare ones "
+            "(min_arm_rewards), or group arms or contexts"
         )
 
 

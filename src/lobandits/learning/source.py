@@ -74,9 +74,14 @@ def rows(number: int) -> str:
     return f"{number:,} row" + ("s" if number != 1 else "")
 
 
+def files_of(paths: Sequence[str]) -> list[str]:
+    """Return all files that paths, folders and globs stand for, each once."""
+    return list(dict.fromkeys(file for path in paths for file in _matching(path)))
+
+
 def open_files(paths: Sequence[str]) -> Source:
     """Return the rows of all files that the paths stand for."""
-    found = list(dict.fromkeys(file for path in paths for file in _matching(path)))
+    found = files_of(paths)
     for file in found:
         if not Path(file).stat().st_size:
             raise LobInputError(f"{file} is empty")
@@ -163,15 +168,15 @@ def _check_fields(files: Sequence[str]) -> None:
                     )
 
 
-def as_written(source: Source, user: str, arm: str, reward: str) -> Source:
-    """Read users and arms that look like times, yes or no, or fractions as the text they are.
+def as_written(source: Source, keys: Sequence[str], reward: str) -> Source:
+    """Read keys (users, arms) that look like times, yes or no, or fractions as the text they are.
 
     Arm 08:00 is not to become 08:00:00. Rewards that look whole may have fractions further down.
     """
     kinds = source.table.schema()
     types = {
         name: "VARCHAR"
-        for name in (user, arm)
+        for name in keys
         if not (kinds[name].is_integer() or kinds[name].is_string())
     }
     if kinds[reward].is_integer():

@@ -6,7 +6,9 @@ the state of a user. So contexts are choice sets, and policies need not know of 
 
 from collections.abc import Iterable, Sequence
 
-from lobandits._checks import closest
+import numpy as np
+
+from lobandits._checks import IntArray, closest
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import Arm, arm_indices
 
@@ -44,6 +46,23 @@ def contexts_of(arms: Sequence[str]) -> dict[str, list[int]]:
         if between:
             found.setdefault(context, []).append(number)
     return found
+
+
+def context_numbers(arms: Sequence[str]) -> IntArray | None:
+    """Return the number of each arm's context, (k,); None unless every arm is in one of several."""
+    inside = arms_by_context(arms)
+    if len(inside) < 2:
+        return None
+    numbers = np.empty(len(arms), np.int64)
+    for number, some in enumerate(inside):
+        numbers[some] = number
+    return numbers
+
+
+def arms_by_context(arms: Sequence[str]) -> list[list[int]]:
+    """Return the arms' numbers by context; all in one list unless every arm is in a context."""
+    inside = list(contexts_of(arms).values())
+    return inside if sum(map(len, inside)) == len(arms) else [list(range(len(arms)))]
 
 
 def arms_in_context(arms: Sequence[str], context: str) -> list[int]:

@@ -19,6 +19,7 @@ from lobandits.orders.chains import chain_closure, keep_links
 from lobandits.orders.closure import paths
 from lobandits.orders.contexts import (
     arms_in_context,
+    context_numbers,
     contexts_of,
     name_in_context,
     without_context,
@@ -32,6 +33,7 @@ from lobandits.orders.parse import (
     parse_position,
     parse_ranking,
     parse_relations,
+    ranked_names,
 )
 from lobandits.orders.partial import ClosedOrders, PartialOrder
 from lobandits.orders.storage import FORMAT, MODEL_FORMAT, VERSION, decode
@@ -74,12 +76,15 @@ class LatentOrders(ClosedOrders):
     def from_rankings(
         cls, rankings: Iterable[Iterable[Arm]], arms: Iterable[str] | None = None
     ) -> "LatentOrders":
-        """Return total orders: rankings of all arms, best first, as numbers or names."""
+        """Return total orders: rankings of all arms, best first, as numbers or names.
+
+        Without ``arms``, names in the rankings become the arms' names, sorted.
+        """
         states = as_states(rankings, "rankings must be a list of rankings, one per state")
         where = "the ranking of state {}"
         message = f"{where} must be a list of arms, best first"
         rows = [as_list(row, message.format(s)) for s, row in enumerate(states)]
-        names = arm_names(max(map(len, rows)) if arms is None else None, arms)
+        names = ranked_names(rows) if arms is None else arm_names(None, arms)
         closed = [parse_ranking(row, names, where.format(s)) for s, row in enumerate(rows)]
         return cls._stacked(closed, names)
 
@@ -160,6 +165,14 @@ class LatentOrders(ClosedOrders):
         part = self.only(arms_in_context(self.arms, context))
         names = tuple(without_context(name, context) for name in part.arms)
         return LatentOrders._of(precedes=part.precedes, arms=names)
+
+    def within_contexts(self) -> "LatentOrders":
+        """Return the orders without relations between arms of different contexts."""
+        numbers = context_numbers(self.arms)
+        if numbers is None:
+            return self
+        same = numbers[:, None] == numbers
+        return LatentOrders._of(precedes=read_only(self.precedes & same), arms=self.arms)
 
     @classmethod
     def _stacked(cls, closed: list[BoolArray], arms: tuple[str, ...]) -> "LatentOrders":

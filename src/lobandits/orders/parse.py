@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lobandits._checks import BoolArray, finite_array
 from lobandits.errors import LobInputError
-from lobandits.orders.arms import arm_index
+from lobandits.orders.arms import arm_index, arm_names
 from lobandits.orders.closure import closure, find_cycle
 
 
@@ -78,6 +78,13 @@ def parse_relations(relations: Any, arms: Sequence[str], where: str) -> BoolArra
             raise LobInputError(f"{at} puts arm {arms[better]!r} above itself; remove it")
         edges[better, worse] = True
     return close(edges, arms, where)
+
+
+def ranked_names(rankings: list[list[Any]]) -> tuple[str, ...]:
+    """Return the names that rankings mention, sorted; else those of as many arms as are ranked."""
+    numbered = arm_names(max(map(len, rankings)), None)
+    mentioned = {item for row in rankings for item in row if isinstance(item, str)}
+    return numbered if mentioned <= set(numbered) else arm_names(None, sorted(mentioned))
 
 
 def parse_ranking(ranking: list[Any], arms: Sequence[str], where: str) -> BoolArray:

@@ -137,9 +137,14 @@ def make_items(orders: LatentOrders | UserOrders, penalty: FloatArray) -> Items:
 
 def new_state(kind: type[L], n_users: int, n_arms: int, items: Items, uppers: bool = False) -> L:
     """Return an empty state, without bounds if these would take too much memory."""
-    n_items = items.state.shape[1]
-    if (1 + uppers) * n_users * n_items * n_arms > CACHE_LIMIT:
+    if (1 + uppers) * n_users * items.state.shape[1] * n_arms > CACHE_LIMIT:
         return state_without_bounds(kind, n_users, n_arms)
+    return state_with_bounds(kind, n_users, n_arms, items, uppers)
+
+
+def state_with_bounds(kind: type[L], n_users: int, n_arms: int, items: Items, uppers: bool) -> L:
+    """Return an empty state with bounds for all items."""
+    n_items = items.state.shape[1]
     sizes = {"items": n_items, "uppers": n_items if uppers else 0, "groups": items.groups}
     return empty_state(kind, n_users, arms=n_arms, **sizes)
 
@@ -166,7 +171,7 @@ def open_losses(
         and state.seen_counts.shape[1] >= items.groups
         and (state.upper.shape[1] >= n_items or not uppers)
     )
-    s = state if kept else new_state(LossState, 1, state.n_arms, items, uppers)
+    s = state if kept else state_with_bounds(LossState, 1, state.n_arms, items, uppers)
     bounds = Bounds(s.lower, s.upper, s.carried, s.point, s.seen_counts, s.seen_sums)
     return Losses(orders.tables, items, bounds, kept, state.known, keys, s.memory)
 

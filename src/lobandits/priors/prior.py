@@ -22,10 +22,12 @@ from lobandits._checks import (
 )
 from lobandits._files import check_versioned, read_json, write_versioned
 from lobandits._frozen import Frozen
+from lobandits._tables import Tabular
 from lobandits._words import counted
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
 from lobandits.orders.arms import Arm, arm_names
+from lobandits.orders.contexts import arms_by_context
 from lobandits.orders.storage import MODEL_FORMAT
 from lobandits.priors.posterior import (
     Components,
@@ -51,7 +53,7 @@ def _known(data: Any) -> LatentOrders | None:
 
 
 @dataclass(frozen=True)
-class Prior(Frozen):
+class Prior(Frozen, Tabular):
     r"""A user's means before the first reward: a mixture of Gaussians, one for each state.
 
     .. math:: \mu \mid s \sim N(m_s, C_s), \qquad
@@ -141,7 +143,7 @@ class Prior(Frozen):
 
     @cached_property
     def orders(self) -> LatentOrders:
-        """The states' orders: those known, or the orders of their means."""
+        """The states' orders: those known, or the orders of their means, within contexts."""
         return self.known or _without_warnings(self.means, self.arms)
 
     def sure_orders(self, level: float = 0.95) -> LatentOrders:
@@ -154,7 +156,8 @@ class Prior(Frozen):
         gap = self.means[:, :, None] - self.means[:, None, :]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return LatentOrders((self._above() >= level) & (gap > 0), self.arms)
+            sure = LatentOrders((self._above() >= level) & (gap > 0), self.arms)
+        return sure.within_contexts()
 
     def kept_order(self) -> FloatArray:
         """Return how far users keep their state's order, (m,): 1 for all of it, 1/2 for chance.
@@ -334,16 +337,31 @@ class Prior(Frozen):
 
         return plot_prior(self, ax)
 
+    def _rows(self) -> list[dict[str, Any]]:
+        """Return a row per state: its share, its scale, and the mean of each arm."""
+        columns = zip(self.shares.tolist(), self.scales.tolist(), self.means.tolist(), strict=True)
+        return [
+            {"state": s, "share": share, "scale": scale, **dict(zip(self.arms, means, strict=True))}
+            for s, (share, scale, means) in enumerate(columns)
+        ]
+
+    def _caption(self) -> str:
+        return f"sigma {self.sigma:.3g}, shift {self.shift:.3g}"
+
     def __str__(self) -> str:
         states, arms = counted(self.n_states, "state"), counted(self.n_arms, "arm")
         lines = [f"{states} of {arms}; sigma {self.sigma:.3g}, shift {self.shift:.3g}"]
         for s in np.argsort(-self.shares, kind="stable"):
-            best = np.argsort(-self.means[s], kind="stable")[:SHOWN]
-            words = " > ".join(f"{self.arms[a]} {self.means[s, a]:.3g}" for a in best)
-            rest = " > ..." if self.n_arms > SHOWN else ""
             share = f"{100 * self.shares[s]:.3g} % of users, scale {self.scales[s]:.2g}"
-            lines.append(f"state {s}: {share}: {words}{rest}")
+            best = "; ".join(self._best_arms(s, arms) for arms in arms_by_context(self.arms))
+            lines.append(f"state {s}: {share}: {best}")
         return "\n".join(lines)
+
+    def _best_arms(self, state: int, arms: list[int]) -> str:
+        """Return some arms by their means in a state, the best first, in words."""
+        ranked = sorted(arms, key=lambda a: -self.means[state, a])
+        words = [f"{self.arms[a]} {self.means[state, a]:.3g}" for a in ranked[:SHOWN]]
+        return " > ".join([*words, "..."] if len(arms) > SHOWN else words)
 
 
 def _check_known(known: LatentOrders, means: FloatArray, arms: tuple[str, ...]) -> None:
@@ -393,4 +411,4 @@ def _without_warnings(means: FloatArray, arms: tuple[str, ...]) -> LatentOrders:
     """Return the orders of the means; states that differ in numbers only have the same."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return LatentOrders.from_means(means, arms)
+        return LatentOrders.from_means(means, arms).within_contexts()

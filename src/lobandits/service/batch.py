@@ -1,11 +1,11 @@
 """The one transaction: rewards are counted, then decisions are made, and all is written."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from lobandits.service.calls import Call, DecisionCall, RewardCall
+from lobandits.service.calls import Call, DecisionCall, PastCall, RewardCall
 from lobandits.service.current_model import CurrentModels
 from lobandits.service.deciding import DecisionMaker
 from lobandits.service.errors import (
@@ -13,14 +13,20 @@ from lobandits.service.errors import (
     RewardConflictError,
     UnknownDecisionError,
 )
+from lobandits.service.past_rewards import (
+    ALREADY,
+    CONFLICT,
+    RECORDED,
+    PastRewards,
+    Sums,
+    add_reward,
+)
 from lobandits.service.store import Store
+from lobandits.service.store.models import StoredNames
 from lobandits.service.store.tables import MINUTE, microseconds
 from lobandits.service.store.transaction import StoredDecision, Transaction
 
-RECORDED, ALREADY = "recorded", "already recorded"
-UNKNOWN, CONFLICT, EXPIRED = "unknown decision", "conflict", "expired"
-
-Sums = dict[Any, tuple[int, float]]  # counts and totals of rewards
+UNKNOWN, EXPIRED = "unknown decision", "expired"
 
 
 class Recorded(NamedTuple):
@@ -30,27 +36,33 @@ class Recorded(NamedTuple):
     earned: Sums
 
 
-def record_rewards(transaction: Transaction, calls: Sequence[RewardCall], now: int) -> Recorded:
-    """Write the rewards of decisions that have none; add them to the statistics."""
+def record_rewards(
+    transaction: Transaction,
+    names: StoredNames,
+    calls: Sequence[RewardCall],
+    now: int,
+    added: Sums,
+) -> Recorded:
+    """Write the rewards of decisions that have none, and add them to ``added``, by user and arm."""
     ids = {key for call in calls for key, _ in call.rewards if key}
     stored = transaction.find_decisions(sorted(ids), lock=True)
     written: list[tuple[float, int | None, int]] = []
-    added: Sums = {}
     recorded = Recorded({}, {})
     for call in calls:
         when = None if call.default else now
         statuses = recorded.outcomes[call] = []
         for key, reward in call.rewards:
             found = stored.get(key) if key else None
+            if found and call.problems is not None:
+                found = found if names.problem(found.model) in call.problems else None
             statuses.append(_status(found, reward))
             if found is not None and found.reward is None:
                 written.append((reward, when, found.number))
                 stored[found.id] = found._replace(reward=reward, rewarded=when)
-                _add(added, (found.user_id, found.arm_id), reward)
+                add_reward(added, (found.user_id, found.arm_id), reward)
                 if not call.default:
-                    _add(recorded.earned, found.arm_id, reward)
+                    add_reward(recorded.earned, found.arm_id, reward)
     transaction.set_rewards(written)
-    transaction.add_statistics((*cell, *sums) for cell, sums in added.items())
     return recorded
 
 
@@ -59,14 +71,9 @@ def _status(found: StoredDecision | None, reward: float) -> str:
         return UNKNOWN
     if found.reward is None:
         return RECORDED
-    if found.reward == reward:
-        return ALREADY
-    return EXPIRED if found.rewarded is None else CONFLICT
-
-
-def _add(sums: Sums, key: Hashable, reward: float) -> None:
-    count, total = sums.get(key, (0, 0.0))
-    sums[key] = count + 1, total + reward
+    if found.rewarded is None:
+        return EXPIRED
+    return ALREADY if found.reward == reward else CONFLICT
 
 
 def counted(decision: str, status: str) -> str:
@@ -98,9 +105,11 @@ class Batch:
         calls: Sequence[Call[Any]],
     ) -> None:
         self._writer = writer
+        self._names = current.names
         self._rewards = [call for call in calls if isinstance(call, RewardCall)]
         decisions = [call for call in calls if isinstance(call, DecisionCall)]
         self._maker = DecisionMaker(current, rng, decisions)
+        self._past = PastRewards(current, [call for call in calls if isinstance(call, PastCall)])
 
     def run(self, store: Store) -> None:
         """Do all in one transaction, and set the calls' outcomes after its commit."""
@@ -113,11 +122,15 @@ class Batch:
 
     def _do(self, transaction: Transaction) -> Outcomes:
         now = microseconds()
-        recorded = record_rewards(transaction, self._rewards, now)
+        self._maker.find_users(transaction)
+        added: Sums = {}
+        past = self._past.record(transaction, added)
+        recorded = record_rewards(transaction, self._names, self._rewards, now, added)
+        transaction.add_statistics((*cell, *sums) for cell, sums in added.items())
         decided = self._maker.decide(transaction, now)
         played, earned = decided.played, recorded.earned
         transaction.add_activity(
             (now // MINUTE, arm, self._writer, played[arm], *earned.get(arm, (0, 0.0)))
             for arm in {*played, *earned}
         )
-        return {**recorded.outcomes, **decided.outcomes}
+        return {**past, **recorded.outcomes, **decided.outcomes}

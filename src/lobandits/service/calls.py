@@ -4,7 +4,7 @@ Threads that come together share one, by `GroupCommit`.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -16,6 +16,7 @@ from lobandits.service.decision import (
     check_context,
     check_decision,
     check_id,
+    check_name,
     check_problem,
     check_user,
 )
@@ -43,6 +44,15 @@ class Reward(NamedTuple):
     reward: float
 
 
+class PastReward(NamedTuple):
+    """A reward of the time before the service, with an id of the caller's."""
+
+    id: str
+    user: str
+    arm: str
+    reward: float
+
+
 def read_requests(requests: Iterable[Any]) -> list[Request]:
     """Return requests: each a user's name, or a mapping with its fields."""
     return [_request(request) for request in _listed("requests", requests)]
@@ -53,8 +63,20 @@ def read_rewards(rewards: Iterable[Any]) -> list[Reward]:
     return [_reward(reward) for reward in _listed("rewards", rewards)]
 
 
+def read_past_rewards(rewards: Iterable[Any]) -> list[PastReward]:
+    """Return past rewards: each a mapping with id, user, arm and reward."""
+    return [_past_reward(reward) for reward in _listed("rewards", rewards)]
+
+
+def _past_reward(reward: Any) -> PastReward:
+    key, user, arm, value = _fields(reward, "past reward", *PastReward._fields)
+    if not isinstance(arm, str):
+        raise InvalidRequestError("arm", f"an arm must be a string, got {type(arm).__name__}")
+    return PastReward(check_name("id", key), check_user(user), arm, check_reward(value))
+
+
 def _request(request: Any) -> Request:
-    if isinstance(request, str):
+    if isinstance(request, str | int):
         return Request(check_user(request), None, None, None, None)
     user, allowed, key, context, problem = _fields(request, "request", *Request._fields)
     return Request(
@@ -91,8 +113,8 @@ def _listed(noun: str, items: Any) -> list[Any]:
 
 
 def check_reward(reward: Any) -> float:
-    """Return a reward as a float, if it is one that policies take."""
-    if isinstance(reward, bool) or not is_reward(reward):
+    """Return a reward as a float, if it is one that policies take; true is 1, false is 0."""
+    if not is_reward(reward):
         got = reward if isinstance(reward, float) else type(reward).__name__
         raise InvalidRequestError(
             "reward", f"a reward must be a finite number of at most {LARGEST:g}, got {got}"
@@ -147,11 +169,29 @@ class DecisionCall(Call[list[Decision]]):
 
 
 class RewardCall(Call[list[str]]):
-    """Rewards, each with its own status; ``default`` ones stand in for those that never came."""
+    """Rewards, each with its own status; ``default`` ones stand in for those that never came.
 
-    def __init__(self, rewards: Iterable[Any], default: bool = False) -> None:
+    With ``problems``, decisions of others are unknown.
+    """
+
+    def __init__(
+        self,
+        rewards: Iterable[Any],
+        default: bool = False,
+        problems: Collection[str] | None = None,
+    ) -> None:
         self.rewards = read_rewards(rewards)
         self.default = default
+        self.problems = problems
+        super().__init__(len(self.rewards))
+
+
+class PastCall(Call[list[str]]):
+    """Rewards without decisions, each with its own status."""
+
+    def __init__(self, rewards: Iterable[Any], problem: str | None = None) -> None:
+        self.rewards = read_past_rewards(rewards)
+        self.problem = check_problem(problem)
         super().__init__(len(self.rewards))
 
 

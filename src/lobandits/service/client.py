@@ -92,7 +92,7 @@ class Client:
 
     def decide_many(self, requests: Iterable[str | Mapping[str, Any]]) -> list[Decision]:
         """Return a decision for each of up to 1,000 requests."""
-        named = [self._named({"user": r} if isinstance(r, str) else r) for r in requests]
+        named = [self._named({"user": r} if isinstance(r, str | int) else r) for r in requests]
         answer = self._ask("POST", "/v1/decisions/batch", {"requests": named}) if named else {}
         return [Decision(**decision) for decision in answer.get("decisions", ())]
 
@@ -108,6 +108,15 @@ class Client:
             for r in rewards
         ]
         answer = self._ask("POST", "/v1/rewards/batch", {"rewards": reports}) if reports else {}
+        return [result["status"] for result in answer.get("results", ())]
+
+    def add_history(
+        self, rewards: Iterable[Mapping[str, Any]], problem: str | None = None
+    ) -> list[str]:
+        """Count up to 1,000 rewards of the time before; see `DecisionService.add_history`."""
+        rows = [dict(reward) for reward in rewards]
+        path = self._path("/v1/history", problem)
+        answer = self._ask("POST", path, {"rewards": rows}) if rows else {}
         return [result["status"] for result in answer.get("results", ())]
 
     def user(self, user: str, problem: str | None = None) -> dict[str, Any]:
@@ -169,6 +178,11 @@ class Client:
     def ready(self) -> None:
         """Return if the server can decide."""
         self._ask("GET", "/readyz")
+
+    @property
+    def unreadable(self) -> list[str]:
+        """The newest models that the server cannot read; older ones decide."""
+        return list(self._ask("GET", "/readyz")["unreadable"])
 
     def close(self) -> None:
         """Close all connections."""

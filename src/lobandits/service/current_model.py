@@ -2,6 +2,9 @@
 
 import logging
 import time
+from contextlib import suppress
+from datetime import datetime
+from typing import NamedTuple
 
 from lobandits.errors import LobInputError
 from lobandits.policies import Policy
@@ -19,9 +22,12 @@ from lobandits.service.store.models import (
     newest_version,
     newest_versions,
     put_model,
+    put_times,
+    read_model,
     versions,
     withdraw,
 )
+from lobandits.service.store.tables import as_date
 
 POLL_SECONDS = 1.0
 
@@ -31,8 +37,9 @@ logger = logging.getLogger(__name__)
 class CurrentModels:
     """The newest model of each problem of a store, and the ``names`` of all arms and models.
 
-    ``problem`` is meant where none is named. It must have a model that can be read; another one
-    that cannot is refused when it is asked for.
+    ``problem`` is meant where none is named. Where the newest model cannot be read, the newest
+    that can decides. A problem without any is refused when it is asked for; ``problem`` must have
+    one.
     """
 
     def __init__(self, store: Store, policy: Policy | None, problem: str) -> None:
@@ -47,10 +54,11 @@ class CurrentModels:
             raise LobInputError(
                 f"the store has no model{which} yet; give a policy (lob serve: --orders)"
             )
-        self._models = {problem: Model(store, newest[problem])}
+        self._models: dict[str, Model] = {}
         self._unreadable: dict[str, tuple[int, UnreadableModelError]] = {}
         self._looked = time.monotonic()
         self._take(newest)
+        self.model()
 
     @property
     def problems(self) -> list[str]:
@@ -94,18 +102,37 @@ class CurrentModels:
             self._looked = now
             self._take(newest_versions(self._store))
 
+    def unreadable(self) -> list[str]:
+        """Return the names of the newest models that cannot be read: older ones decide."""
+        return [self.names.model(version) for version, _ in self._unreadable.values()]
+
     def _take(self, newest: dict[str, int]) -> None:
         for problem, version in newest.items():
             known = self._models.get(problem)
             unreadable, _ = self._unreadable.get(problem, (0, None))
-            if version == unreadable or (known is not None and known.version == version):
+            if version == unreadable:
                 continue
-            try:
-                self._models[problem] = Model(self._store, version)
-            except UnreadableModelError as error:
-                self._unreadable[problem] = version, error  # say so once
-                before = f"model {known.name}" if known else f"no model of {problem}"
-                logger.error("going on with %s: %s", before, error)
+            self._unreadable.pop(problem, None)
+            if known is None or known.version != version:
+                self._take_newest(problem, version)
+
+    def _take_newest(self, problem: str, version: int) -> None:
+        """Let a model decide; if it cannot be read, say so once, and go on with one before it."""
+        try:
+            self._models[problem] = Model(self._store, version)
+        except UnreadableModelError as error:
+            self._unreadable[problem] = version, error
+            known = self._models.get(problem) or self._newest_readable(problem)
+            if known is not None:
+                self._models[problem] = known
+            before = f"model {known.name}" if known else f"no model of {problem}"
+            logger.error("going on with %s: %s", before, error)
+
+    def _newest_readable(self, problem: str) -> Model | None:
+        for version in versions(self._store, problem):
+            with suppress(UnreadableModelError):
+                return Model(self._store, version)
+        return None
 
 
 def rollback(store: Store, problem: str = DEFAULT_PROBLEM) -> Model:
@@ -125,3 +152,31 @@ def rollback(store: Store, problem: str = DEFAULT_PROBLEM) -> Model:
     raise NoEarlierModelError(
         f"{store.url} has no earlier model that can be read; put one: lob model put --orders FILE"
     )
+
+
+class ListedModel(NamedTuple):
+    """A model as a list shows it: decides, earlier, withdrawn or unreadable."""
+
+    name: str
+    put: datetime
+    status: str
+    about: str
+
+
+def listed_models(store: Store, problem: str = DEFAULT_PROBLEM) -> list[ListedModel]:
+    """Return every model that a problem ever had, the newest first."""
+    served, decides = set(versions(store, problem)), False
+    listed = []
+    for version, put in put_times(store, problem):
+        try:
+            model = Model(store, version)
+        except UnreadableModelError as error:
+            name, status, about = read_model(store, version).name, "unreadable", str(error)
+        else:
+            name, about = model.name, repr(model.policy)
+            status = "earlier" if decides else "decides"
+            decides = decides or version in served
+        if version not in served:
+            status = "withdrawn"
+        listed.append(ListedModel(name, as_date(put), status, about))
+    return listed

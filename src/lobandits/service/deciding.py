@@ -55,6 +55,7 @@ class DecisionMaker:
     ) -> None:
         self._current, self._names, self._rng = current, current.names, rng
         self._wanted: dict[DecisionCall, list[Wanted]] = {}
+        self._users: dict[str, int] = {}
         self._tried = False
         for call in calls:
             try:
@@ -75,15 +76,19 @@ class DecisionMaker:
             for request, fresh in zip(call.requests, new_ids(call.size), strict=True)
         ]
 
+    def find_users(self, transaction: Transaction) -> None:
+        """Find the users that exist, before decisions are locked: as forgetting does."""
+        names = {want.user: None for wants in self._wanted.values() for want in wants}
+        self._users = transaction.find_users(list(names))
+
     def decide(self, transaction: Transaction, now: int) -> Decided:
         """Return decisions that exist, make and write the others."""
         every = [want for wants in self._wanted.values() for want in wants]
         known = [want.id for want in every if self._tried or want.named]
         self._tried = True
         stored = transaction.find_decisions(known)
-        users = transaction.find_users(list({want.user: None for want in every}))
-        fresh, stolen = self._accept(stored, users)
-        made, played = self._make(transaction, fresh, users, now)
+        fresh, stolen = self._accept(stored, self._users)
+        made, played = self._make(transaction, fresh, self._users, now)
         made |= {want.id: self._told(want, stored[want.id]) for want in every if want.id in stored}
         outcomes = {
             call: stolen.get(call) or [made[want.id] for want in wants]

@@ -7,6 +7,7 @@ import os
 import re
 import time
 from collections.abc import Iterable
+from operator import index
 from typing import Any, NamedTuple
 
 from lobandits.service.errors import InvalidRequestError, UnknownDecisionError
@@ -84,23 +85,35 @@ def check_decision(value: Any) -> bytes:
 
 MOST_CHARACTERS = 256
 MOST_ALLOWED = 10_000
+LARGEST_NUMBER = 2**63  # of a user that is a number
 
 
 def check_user(user: Any) -> str:
-    """Return a user's name: any text of 1 to 256 characters without NUL."""
-    if not isinstance(user, str):
-        raise InvalidRequestError("user", f"a user must be a string, got {type(user).__name__}")
-    if not 1 <= len(user) <= MOST_CHARACTERS:
+    """Return a user's name: any text of 1 to 256 characters without NUL; 42 is taken as "42"."""
+    return check_name("user", user)
+
+
+def check_name(noun: str, name: Any) -> str:
+    """Return a name that a caller gives to something, whole numbers as text."""
+    if hasattr(name, "__index__") and not isinstance(name, bool) and abs(name) < LARGEST_NUMBER:
+        return str(index(name))
+    if not isinstance(name, str):
+        raise InvalidRequestError(noun, f"{_a(noun)} must be a string, got {type(name).__name__}")
+    if not 1 <= len(name) <= MOST_CHARACTERS:
         raise InvalidRequestError(
-            "user", f"a user must have 1 to {MOST_CHARACTERS} characters, got {len(user)}"
+            noun, f"{_a(noun)} must have 1 to {MOST_CHARACTERS} characters, got {len(name)}"
         )
     try:
-        user.encode()
+        name.encode()
     except UnicodeEncodeError:
-        raise InvalidRequestError("user", "a user must be valid Unicode text") from None
-    if "\0" in user:
-        raise InvalidRequestError("user", "a user must not contain the character NUL")
-    return user
+        raise InvalidRequestError(noun, f"{_a(noun)} must be valid Unicode text") from None
+    if "\0" in name:
+        raise InvalidRequestError(noun, f"{_a(noun)} must not contain the character NUL")
+    return name
+
+
+def _a(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeio" else f"a {noun}"
 
 
 def check_problem(problem: Any) -> str | None:

@@ -8,21 +8,29 @@ from typing import Any
 import numpy as np
 
 from lobandits._checks import not_negative, whole
-from lobandits.errors import LobError
+from lobandits.errors import LobError, LobInputError
 from lobandits.policies import Policy
-from lobandits.service.batch import RECORDED, Batch, counted
-from lobandits.service.calls import Call, DecisionCall, GroupCommit, RewardCall, check_reward
+from lobandits.service.batch import Batch, counted
+from lobandits.service.calls import (
+    Call,
+    DecisionCall,
+    GroupCommit,
+    PastCall,
+    RewardCall,
+    check_reward,
+)
 from lobandits.service.current_model import CurrentModels
 from lobandits.service.decision import Decision, check_context, check_problem, check_user
 from lobandits.service.errors import StoreUnavailableError
 from lobandits.service.model import Model
+from lobandits.service.past_rewards import RECORDED
 from lobandits.service.reports.activity import activity_report
 from lobandits.service.reports.log import PAGE, LogRow, log_rows
 from lobandits.service.reports.user import explanation, user_report
 from lobandits.service.served_policy import encoded
 from lobandits.service.store import Store, open_store
-from lobandits.service.store.history import KEPT_MINUTES, drop_old_minutes, overdue
-from lobandits.service.store.models import DEFAULT_PROBLEM, newest_versions
+from lobandits.service.store.history import KEPT_MINUTES, drop_old_minutes, overdue, prune
+from lobandits.service.store.models import DEFAULT_PROBLEM
 from lobandits.service.store.tables import microseconds
 from lobandits.service.store.users import forget, user_statistics
 
@@ -45,6 +53,8 @@ class DecisionService:
         Seconds after which `expire` gives an unrewarded decision the default reward; None: never.
     default_reward
         That reward.
+    keep
+        Seconds for which `expire` keeps decisions; None: for ever. The statistics stay.
     problem
         The problem of ``policy``, and the one that is meant where a call names none. A store may
         have many, each with its own models, arms and statistics; users are the same in all. A
@@ -74,11 +84,18 @@ class DecisionService:
         *,
         reward_wait: float | None = None,
         default_reward: float = 0.0,
+        keep: float | None = None,
         problem: str = DEFAULT_PROBLEM,
         seed: int | None = None,
     ) -> None:
         self.reward_wait = None if reward_wait is None else not_negative("reward_wait", reward_wait)
         self.default_reward = check_reward(default_reward)
+        self.keep = None if keep is None else not_negative("keep", keep)
+        if self.keep is not None and self.keep < (self.reward_wait or 0.0):
+            raise LobInputError(
+                f"keep is {self.keep:g} seconds, but decisions wait for rewards for "
+                f"{self.reward_wait:g}; keep them for longer"
+            )
         self.problem = check_problem(problem) or DEFAULT_PROBLEM
         if policy is not None:
             encoded(policy)  # refuse it before a store is opened
@@ -171,6 +188,18 @@ class DecisionService:
         """
         return self._group.submit(RewardCall(rewards))
 
+    def add_history(
+        self, rewards: Iterable[Mapping[str, Any]], problem: str | None = None
+    ) -> list[str]:
+        """Count rewards of the time before the service, in one transaction; return their statuses.
+
+        A reward is a mapping with ``user``, ``arm``, ``reward`` and an ``id``, any text or number
+        of the caller's by which it counts once: "recorded", then "already recorded", or "conflict"
+        where the id has another user, arm or reward. Nothing is counted if the model lacks an arm
+        (`UnknownArmError`).
+        """
+        return self._group.submit(PastCall(rewards, problem))
+
     def run(self, calls: list[Call[Any]]) -> None:
         """Run calls in one transaction, for servers with a queue of their own.
 
@@ -179,12 +208,24 @@ class DecisionService:
         """
         try:
             self._current.follow()
-            Batch(self._current, self._rng, self._writer, calls).run(self.store)
+            self._run_together(calls)
         except Exception as error:
             _fail(calls, error)
         except BaseException:
             _fail(calls, StoreUnavailableError("the service was interrupted; try again"))
             raise
+
+    def _run_together(self, calls: list[Call[Any]]) -> None:
+        """Run calls in one transaction; if that fails, each in its own: none pays for another."""
+        try:
+            Batch(self._current, self._rng, self._writer, calls).run(self.store)
+        except StoreUnavailableError:
+            raise
+        except Exception:
+            if len(calls) == 1:
+                raise
+            for call in calls:
+                self.run([call])
 
     def user(self, user: str, problem: str | None = None) -> dict[str, Any]:
         """Return a user's plays and mean reward of every arm, also of earlier models if played.
@@ -246,15 +287,18 @@ class DecisionService:
         """Give the default reward to decisions that waited too long; return how many.
 
         Call it from time to time, in any number of processes. Also forgets the activity of
-        minutes more than 30 days ago.
+        minutes more than 30 days ago, and decisions older than ``keep``: rewards of these are
+        unknown from then on.
         """
         now = microseconds()
         drop_old_minutes(self.store, now)
+        if self.keep is not None:
+            prune(self.store, now - int(self.keep * 1e6))
         if self.reward_wait is None:
             return 0
         late = now - int(self.reward_wait * 1e6)
         given = 0
-        for ids in overdue(self.store, late):
+        for ids in overdue(self.store, late, now):
             call = RewardCall([(key.hex(), self.default_reward) for key in ids], default=True)
             given += self._group.submit(call).count(RECORDED)
         return given
@@ -269,12 +313,18 @@ class DecisionService:
         minutes = whole("minutes", minutes, most=KEPT_MINUTES)
         sample = whole("sample", sample, most=10_000)
         model = self._model(problem)
-        return activity_report(self.store, model, microseconds(), minutes, sample)
+        report = activity_report(self.store, model, microseconds(), minutes, sample)
+        return report | {"unreadable": self.unreadable}
 
     def ready(self) -> None:
-        """Return if the store answers, else raise `StoreUnavailableError`."""
-        newest_versions(self.store)
+        """Return if the store can be written, else raise `StoreUnavailableError`."""
+        self.store.check_writes()
         self._current.follow()
+
+    @property
+    def unreadable(self) -> list[str]:
+        """The newest models that cannot be read; the log says why, and older ones decide."""
+        return self._current.unreadable()
 
     def close(self) -> None:
         """Close the store's connections."""

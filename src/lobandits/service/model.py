@@ -35,6 +35,7 @@ class Model:
         arms = arm_numbers(store, self.problem)
         try:
             self.policy = decoded(text)
+            self.ids = [arms[name] for name in self.policy.arms]
         except Exception as error:  # the policy may be anybody's
             reason = error if isinstance(error, LobError) else repr(error)
             here = "" if self.problem == DEFAULT_PROBLEM else f" --problem {self.problem}"
@@ -43,7 +44,6 @@ class Model:
                 "its policy (--import), upgrade lobandits if a newer one made it, or go back to "
                 f"the model before it: lob model rollback --store {store.url}{here}"
             ) from error
-        self.ids = [arms[name] for name in self.policy.arms]
         self.column = np.full(max(arms.values()) + 2, -1)  # the last one is of all later arms
         self.column[self.ids] = np.arange(len(self.ids))
         self._place_of = {name: place for place, name in enumerate(self.policy.arms)}

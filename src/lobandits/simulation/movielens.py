@@ -20,13 +20,8 @@ from lobandits._checks import (
 )
 from lobandits._words import counted
 from lobandits.errors import LobInputError
-from lobandits.learning import (
-    GeneratedRatings,
-    KendallKMeans,
-    MovieLensRatings,
-    RewardTable,
-    reward_table,
-)
+from lobandits.learning import KendallKMeans, MovieLensRatings, RewardTable, reward_table
+from lobandits.learning.generated import GeneratedRows
 from lobandits.learning.movielens import genre_table
 from lobandits.learning.table import impute
 from lobandits.orders import LatentOrders
@@ -94,7 +89,7 @@ class MovieLens:
     Problems(n_users=2, n_arms=6, n_states=4, sigma=2, rewards='gaussian')
     """
 
-    ratings: MovieLensRatings | GeneratedRatings | RewardTable
+    ratings: MovieLensRatings | GeneratedRows | RewardTable
     n_states: int = 60
     alpha: float = 0.0
     sigma: float = 2.0
@@ -107,7 +102,7 @@ class MovieLens:
     past_rewards: int = PAST_REWARDS
 
     def __post_init__(self) -> None:
-        if not isinstance(self.ratings, MovieLensRatings | GeneratedRatings | RewardTable):
+        if not isinstance(self.ratings, MovieLensRatings | GeneratedRows | RewardTable):
             raise LobInputError(
                 "ratings must come from load_movielens(path) or make_ratings(...), or be a "
                 f"RewardTable, got {type(self.ratings).__name__}"
@@ -131,7 +126,7 @@ class MovieLens:
         """Where the ratings come from: an edition such as "ml-20m", "generated" or "table"."""
         if isinstance(self.ratings, MovieLensRatings):
             return self.ratings.edition
-        return "generated" if isinstance(self.ratings, GeneratedRatings) else "table"
+        return "generated" if isinstance(self.ratings, GeneratedRows) else "table"
 
     @cached_property
     def table(self) -> RewardTable:
@@ -139,7 +134,7 @@ class MovieLens:
         source = self.ratings
         if isinstance(source, MovieLensRatings):
             return genre_table(source, self.min_movie_ratings, self.min_user_ratings, self.seed)
-        if isinstance(source, GeneratedRatings):
+        if isinstance(source, GeneratedRows):
             return reward_table(source.table, user="userId", arm="genre", reward="rating")
         return source.filter()
 
@@ -185,7 +180,7 @@ class MovieLens:
 
     def violations(self, alpha: float | None = None) -> float:
         """Return how many relations between neighbours a user's means violate, on average."""
-        means = self._means if alpha is None else self.replace(alpha=alpha)._means
+        means = self.means if alpha is None else self.replace(alpha=alpha).means
         rankings = np.array([order.ranking for order in self.orders])[self.clusters.states]
         ranked = np.take_along_axis(means, rankings, axis=1)
         wrong = np.count_nonzero(ranked[:, 1:] > ranked[:, :-1], axis=1)
@@ -207,13 +202,16 @@ class MovieLens:
                 f"users {first:,} to {first + n - 1:,} were asked for, but {self.edition} has "
                 f"{self.n_users:,} in play; ask for fewer, or lower min_user_ratings"
             )
+        return self._problems(self.shuffled_users(seed)[first : first + n], self.past)
+
+    def shuffled_users(self, seed: int) -> IntArray:
+        """Return the rows of `table` of all users in play, in the order given by ``seed``."""
         stream = np.random.SeedSequence(whole("seed", seed, least=0), spawn_key=(Stream.PROBLEMS,))
-        users = np.random.default_rng(stream).permutation(self._in_play)[first : first + n]
-        return self._problems(users, self.past)
+        return np.random.default_rng(stream).permutation(self._in_play)
 
     def _problems(self, users: IntArray, past: PastUsers | None) -> Problems:
         return Problems(
-            means=self._means[users],
+            means=self.means[users],
             sigma=self.sigma,
             states=self.clusters.states[users],
             orders=self.orders,
@@ -230,7 +228,8 @@ class MovieLens:
         return PastUsers(self._problems(learners, None), self.past_rewards, self.seed)
 
     @cached_property
-    def _means(self) -> FloatArray:
+    def means(self) -> FloatArray:
+        """All users' means at this alpha."""
         return self.alpha * self.clusters.raw + (1 - self.alpha) * self.projected
 
     @cached_property
@@ -239,7 +238,7 @@ class MovieLens:
         learners, centers = ~self.clusters.held_out, self.clusters.centers
         states = self.clusters.states[learners]
         sums = np.zeros_like(centers)
-        np.add.at(sums, states, self._means[learners])
+        np.add.at(sums, states, self.means[learners])
         sizes = np.bincount(states, minlength=len(sums))[:, None]
         return np.where(sizes > 0, sums / np.maximum(sizes, 1), centers)
 

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lobandits._checks import FloatArray, one_of, whole
+from lobandits._tables import Tabular
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.simulation.moments import Curve, Difference, Moments, mean_difference
@@ -25,7 +26,7 @@ MOST_USERS = 50  # of so many users the lower bound is computed, at most
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result:
+class Result(Tabular):
     """The regret of each policy, and what it cost to compute.
 
     Attributes
@@ -56,6 +57,12 @@ class Result:
     users: Mapping[str, FloatArray] | None = None
     env: Environment | None = None
     constants: dict[str, float] = field(default_factory=dict)
+
+    def _rows(self) -> Sequence[dict[str, Any]]:
+        return self.summary().rows
+
+    def _caption(self) -> str:
+        return self.summary().title
 
     @property
     def policies(self) -> tuple[str, ...]:

@@ -184,38 +184,45 @@ class Parquet:
     @staticmethod
     def write(file: IO[bytes], header: str, arrays: Arrays, settings: Mapping[str, Any]) -> None:
         """Write the header and the arrays."""
-        import polars as pl
+        import pyarrow as pa
+        from pyarrow.parquet import write_table
 
         columns = _by_round if settings["keep"] == "all" else _by_policy
-        pl.DataFrame(columns(arrays, settings)).write_parquet(file, metadata={KEY: header})
+        table = pa.table(columns(arrays, settings)).replace_schema_metadata({KEY: header})
+        write_table(table, file, compression="zstd")
 
     @staticmethod
     def read_header(path: Path) -> str:
         """Return the header; that of a table without one is null."""
-        import polars as pl
+        from pyarrow.parquet import read_metadata
 
-        with _damage_named():
-            return pl.read_parquet_metadata(path).get(KEY, "null")
+        metadata = read_metadata(path).metadata or {}
+        return str(metadata.get(KEY.encode(), b"null").decode())
 
     @staticmethod
     def read_arrays(path: Path, settings: Mapping[str, Any]) -> Arrays:
         """Return the arrays."""
-        import polars as pl
+        from pyarrow.parquet import read_table
 
-        with _damage_named():
-            frame = pl.read_parquet(path)
+        table = read_table(path)
         if settings["keep"] == "all":
             shape = (settings["n_users"], settings["horizon"])
             return {
-                f"user/{label}": frame[label].to_numpy().reshape(shape)
+                f"user/{label}": table[label].to_numpy().reshape(shape)
                 for label in settings["policies"]
-                if label in frame.columns
+                if label in table.column_names
             }
         arrays = {}
-        for i, label in enumerate(frame["policy"]):
-            arrays[f"totals/{label}"] = frame["totals"][i].to_numpy()
-            arrays[f"moments/{label}"] = np.stack([frame[name][i].to_numpy() for name in ROWS])
+        for i, label in enumerate(table["policy"].to_pylist()):
+            arrays[f"totals/{label}"] = _list_at(table, "totals", i)
+            arrays[f"moments/{label}"] = np.stack([_list_at(table, name, i) for name in ROWS])
         return arrays
+
+
+def _list_at(table: Any, column: str, row: int) -> NDArray[Any]:
+    """Return one list of a column as an array."""
+    values: NDArray[Any] = table[column][row].values.to_numpy()
+    return values
 
 
 def _by_round(arrays: Arrays, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -228,25 +235,13 @@ def _by_round(arrays: Arrays, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _by_policy(arrays: Arrays, settings: Mapping[str, Any]) -> dict[str, Any]:
-    import polars as pl
-
     labels = list(settings["policies"])
     tables = [arrays[f"moments/{label}"] for label in labels]
     return {
         "policy": labels,
-        "totals": [pl.Series(arrays[f"totals/{label}"]) for label in labels],
-        **{row: [pl.Series(table[i]) for table in tables] for i, row in enumerate(ROWS)},
+        "totals": [arrays[f"totals/{label}"] for label in labels],
+        **{row: [table[i] for table in tables] for i, row in enumerate(ROWS)},
     }
-
-
-@contextmanager
-def _damage_named() -> Iterator[None]:
-    from polars.exceptions import PanicException
-
-    try:
-        yield
-    except PanicException as error:  # no Exception, so nobody else would catch it
-        raise LobInputError("corrupt, no Parquet file") from error
 
 
 KINDS: dict[str, type[Npz | Parquet]] = {".parquet": Parquet, ".npz": Npz}

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from lobandits._tables import Tabular
 from lobandits.simulation.result import MOST_USERS
 
 if TYPE_CHECKING:
-    import pandas as pd
     import polars as pl
 
     from lobandits.simulation.result import Result
@@ -17,7 +17,7 @@ HEADERS = {"error": "+-", "times_bound": "x bound", "cpu_seconds": "CPU s"}
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Tabular):
     """One row per policy: mean cumulative regret at the horizon, its standard error, seconds.
 
     ``rows`` have the keys policy, regret, error, seconds, cpu_seconds; with the lower bound also
@@ -29,16 +29,16 @@ class Summary:
     note: str = ""
 
     def to_polars(self) -> "pl.DataFrame":
-        """Return the rows as a polars data frame."""
+        """Return the rows as a polars data frame; polars must be installed."""
         import polars as pl
 
         return pl.DataFrame(list(self.rows))
 
-    def to_pandas(self) -> "pd.DataFrame":
-        """Return the rows as a pandas data frame; pandas must be installed."""
-        import pandas as pd
+    def _rows(self) -> Sequence[dict[str, Any]]:
+        return self.rows
 
-        return pd.DataFrame(list(self.rows))
+    def _caption(self) -> str:
+        return self.title
 
     def __str__(self) -> str:
         columns = [

@@ -1,6 +1,7 @@
 """The real-data experiments, tiny: on the real ratings where they are at hand, and generated."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +34,15 @@ def test_on_the_real_ratings(tmp_path: Path) -> None:
     assert not found.broken
     ratings = report(found)["numbers"]["ratings"]
     assert (ratings["data"], ratings["users"], ratings["genres"]) == ("ml-latest-small", 201, 19)
+    assert ratings["movies"] == 1297
     assert ratings["least ratings of a movie"] == 20
     assert ratings["least ratings of a user"] == 100
     assert len(titles(found)) == len(GROUPS["movielens"])
     assert all("(ml-latest-small: 201 users, 19 genres)" in each for each in titles(found))
     for figure in (tmp_path / "figures").iterdir():
-        assert "MovieLens, ml-latest-small: 201 users, 19 genres" in figure.read_text()
+        text = " ".join(re.findall(r">([^<>]+)</text>", figure.read_text()))
+        assert "MovieLens, ml-latest-small: 201 users, 19 genres. In play: " in text
+        assert "for each of 2 seeds" in text
     counted = [f for f in found.findings if "ml-20m" in f.reason]
     assert {f.claim.id for f in counted} == {
         "movielens-violations-counted",
@@ -50,11 +54,13 @@ def test_on_the_real_ratings(tmp_path: Path) -> None:
 def test_on_generated_ratings_every_title_and_verdict_says_so(tmp_path: Path) -> None:
     found = run(tmp_path, ["figure-3a", "figure-3b"], None)
     assert not found.broken
-    assert report(found)["numbers"]["ratings"]["data"] == GENERATED
+    planted = GENERATED["planted"]
+    assert "planted" in planted
+    assert report(found)["numbers"]["ratings"]["data"] == planted
     assert len(titles(found)) == 2
-    assert all(f"({GENERATED}: " in title for title in titles(found))
+    assert all(f"({planted}: " in title for title in titles(found))
     for figure in (tmp_path / "figures").iterdir():
-        assert f"MovieLens, {GENERATED}: " in figure.read_text()
+        assert f"MovieLens, {planted}: " in figure.read_text()
     rows = (tmp_path / "verdicts.md").read_text().splitlines()[4:]
     assert len(rows) == len({finding.claim.id for finding in found.findings})
-    assert all(f"({GENERATED})" in row for row in rows)
+    assert all(f"({planted})" in row for row in rows)

@@ -1,8 +1,11 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
 from lobandits.errors import LobError
-from lobandits.experiments.parts import Key, Record, Records, axis_values
+from lobandits.experiments.claims import estimate
+from lobandits.experiments.parts import Key, Record, Records, axis_values, mean_and_error
 from lobandits.simulation import Synthetic, simulate
 
 
@@ -65,3 +68,38 @@ def test_records_along_an_axis() -> None:
 
 def test_readers_know_axes_under_other_names() -> None:
     assert axis_values(key(1.0, 4)) == {"sigma": 1.0, "m": 4}
+
+
+def test_an_error_over_seeds_and_users_is_as_written_by_hand() -> None:
+    """V_seed + V_user - V_0, each with its few-groups factor."""
+    rng = np.random.default_rng(0)
+    seeds, users = np.repeat([0, 1, 2], 4), np.array([0, 1, 2, 3, 1, 2, 3, 4, 0, 2, 4, 5])
+    values = rng.normal(size=12) + np.array([0.0, 5.0, -5.0])[seeds] + 2.0 * users
+    apart = values - values.mean()
+
+    def variance(group: np.ndarray[Any, Any]) -> float:
+        names = sorted(set(group.tolist()))
+        sums = [sum(a for a, g in zip(apart, group, strict=True) if g == n) for n in names]
+        return float(len(names) / (len(names) - 1) * sum(s * s for s in sums) / 12**2)
+
+    expected = variance(seeds) + variance(users) - variance(np.arange(12))
+    _, error = mean_and_error(values, [seeds, users])
+    assert error == pytest.approx(np.sqrt(expected))
+    _, plain = mean_and_error(values)
+    assert plain == pytest.approx(values.std(ddof=1) / np.sqrt(12))
+    _, one_seed = mean_and_error(values, [np.zeros(12, np.int64)])
+    assert one_seed == plain
+    assert error > 1.5 * plain
+
+
+def test_intervals_cover_the_draw_of_seeds_and_of_users() -> None:
+    """The mean of 5 seeds with 30 of 60 users each, where both have effects of their own."""
+    rng, covered, trials = np.random.default_rng(1), 0, 400
+    for _ in range(trials):
+        people = rng.normal(size=60)
+        rows = [rng.permutation(60)[:30] for _ in range(5)]
+        values = np.concatenate([people[r] + rng.normal() + rng.normal(size=30) for r in rows])
+        groups = {"seed": np.repeat(np.arange(5), 30), "user": np.concatenate(rows)}
+        low, high = estimate("d", values, Record({}, np.ones(1), {}, groups=groups)).interval()
+        covered += int(low <= 0 <= high)
+    assert covered / trials > 0.95 - 4 * np.sqrt(0.05 * 0.95 / trials)

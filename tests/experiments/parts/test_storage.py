@@ -17,7 +17,8 @@ def record(n: int = 6) -> Record:
         points=np.arange(20.0, 201.0, 20.0),
         samples={label: values.cumsum(axis=1) for label, values in regret.items()},
         seconds={"ucb": 0.5},
-        cpu_seconds={"ucb": 0.25},
+        cpu_seconds={"ucb": [0.25, 0.5]},
+        groups={"seed": np.arange(n) // 2},
     )
 
 
@@ -29,6 +30,7 @@ def test_a_saved_part_comes_back_bit_by_bit(tmp_path: Path) -> None:
     assert found.settings == saved.settings
     assert found.seconds == saved.seconds
     assert found.cpu_seconds == saved.cpu_seconds
+    assert found.groups["seed"].tolist() == saved.groups["seed"].tolist()
     assert found.points.tolist() == saved.points.tolist()
     assert found.labels == saved.labels
     for label in saved.labels:

@@ -189,6 +189,30 @@ def test_several_problems(tmp_path: Path) -> None:
         assert client.forget("ada") == 2
 
 
+def test_history(client: lob.Client, guarded: Running) -> None:
+    """Rewards of the time before; numbers as users, booleans as rewards."""
+    rows: list[dict[str, Any]] = [
+        {"id": number, "user": 4242, "arm": "tea", "reward": number == 1} for number in range(3)
+    ]
+    assert client.add_history(rows) == ["recorded"] * 3
+    assert client.add_history([*rows[:1], rows[0] | {"arm": "milk"}]) == [
+        "already recorded",
+        "conflict",
+    ]
+    assert client.user("4242")["arms"]["tea"] == {"plays": 3, "mean": pytest.approx(1 / 3)}
+    with pytest.raises(UnknownArmError):
+        client.add_history([rows[0] | {"id": 9, "arm": "beer"}])
+    decide = KEYS["LOB_API_KEY"]
+    assert guarded.post("/v1/history", {"rewards": rows}, decide).status_code == 403
+    decision = guarded.post("/v1/decisions", {"user": 4242}, decide).json()["id"]
+    for reward in (True, 1):
+        report = {"decision": decision, "reward": reward}
+        assert guarded.post("/v1/rewards", report, decide).status_code == 200
+    for user in (True, 1.5, None, 2**63):
+        assert guarded.post("/v1/decisions", {"user": user}, decide).status_code == 422
+    assert client.forget("4242") == 1
+
+
 def test_unknown_codes_are_kept() -> None:
     assert error_of("new_code", "x").code == "new_code"
     assert type(error_of("new_code", "x")) is ServiceError

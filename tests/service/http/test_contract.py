@@ -136,7 +136,8 @@ def test_activity_and_the_model(server: Running) -> None:
 def test_health_and_numbers(server: Running) -> None:
     assert server.http.get("/healthz").json() == {"status": "ok"}
     ready = server.http.get("/readyz").json()
-    assert ready == {"status": "ready", "model": server.decide("ready")["model"]}
+    model = server.decide("ready")["model"]
+    assert ready == {"status": "ready", "model": model, "unreadable": []}
     text = server.http.get("/metrics").text
     assert 'lob_requests_total{method="POST",route="/v1/decisions",status="200"}' in text
     assert 'lob_rewards_total{status="recorded"}' in text

@@ -8,7 +8,8 @@ from tests.service.http.running import KEYS, Running, some_app
 
 from lobandits.errors import LobInputError
 from lobandits.service.http import Settings
-from lobandits.service.http.guard import NEEDS, KeyCheck, Role
+from lobandits.service.http.guard import NEEDS
+from lobandits.service.http.keys import KeyRing, Role
 from lobandits.service.http.routes import PAGE
 
 DECIDE, ADMIN = KEYS.values()
@@ -88,13 +89,13 @@ def test_a_large_body_without_a_key_is_not_read(guarded: Running) -> None:
 
 
 def test_one_key_alone() -> None:
-    check = KeyCheck(some_app(), Settings(api_key="a"))
-    assert check.role("Bearer a") == Role.DECIDE
-    assert check.role("Bearer ") == Role.ANYBODY
-    assert KeyCheck(some_app(), Settings(admin_key="b")).role("Bearer b") == Role.ADMIN
+    ring = KeyRing(Settings(api_key="a" * 8).keys)
+    assert ring.find("Bearer aaaaaaaa").role == Role.DECIDE
+    assert ring.find("Bearer ").role == Role.ANYBODY
+    assert KeyRing(Settings(admin_key="b" * 8).keys).find("Bearer bbbbbbbb").role == Role.ADMIN
 
 
-@pytest.mark.parametrize("key", [" a", "a\n", "ä", "\x7f"])
+@pytest.mark.parametrize("key", [" 12345678", "12345678\n", "ä2345678", "\x7f2345678"])
 def test_keys_that_no_header_can_hold(key: str) -> None:
     with pytest.raises(LobInputError, match="LOB_API_KEY must be printable"):
         Settings(api_key=key)
@@ -102,12 +103,41 @@ def test_keys_that_no_header_can_hold(key: str) -> None:
 
 def test_settings() -> None:
     with pytest.raises(LobInputError, match="must differ"):
-        Settings(api_key="a", admin_key="a")
+        Settings(api_key="12345678", admin_key="12345678")
+    with pytest.raises(LobInputError, match="LOB_API_KEY must have at least 8 characters, got 1"):
+        Settings(api_key="a")
     assert not Settings.from_environment({"LOB_API_KEY": ""}).has_keys
-    assert "secret" not in repr(Settings(api_key="secret", admin_key="secret2"))
+    assert "secret" not in repr(Settings(api_key="secret-1", admin_key="secret-2"))
     for host in ("127.0.0.1", "localhost", "::1"):
         Settings().check_host(host)
     for host in ("0.0.0.0", "::", "192.168.0.1", "example.com", ""):
         with pytest.raises(LobInputError, match="a key is needed"):
             Settings().check_host(host)
-        Settings(api_key="a").check_host(host)
+        Settings(api_key="12345678").check_host(host)
+
+
+BODY = b'{"user": "victim"}'
+
+
+@pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded"])
+def test_what_a_form_of_another_site_could_send_is_no_json(
+    server: Running, kind: str | None
+) -> None:
+    headers = {} if kind is None else {"content-type": kind}
+    answer = server.http.post("/v1/decisions", content=BODY, headers=headers)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "invalid_request")
+    assert "application/json" in answer.json()["error"]["message"]
+    assert server.http.get("/v1/users/victim").status_code == 404
+
+
+@pytest.mark.parametrize("origin", ["http://example.com", "null", "http://127.0.0.1:1", "http://["])
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/v1/model/rollback"), ("DELETE", "/v1/users/victim")]
+)
+def test_pages_of_other_sites_send_nothing(
+    server: Running, method: str, path: str, origin: str
+) -> None:
+    answer = server.http.request(method, path, headers={"origin": origin})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "forbidden")
+    mine = {"origin": server.url}
+    assert server.http.request("DELETE", "/v1/users/victim", headers=mine).status_code == 200

@@ -251,3 +251,34 @@ def test_it_says_that_the_service_is_away_and_comes_back(browser: Browser, tmp_p
         expect(page.locator("#status")).to_be_hidden()
         expect(page.locator("#board")).to_be_visible()
     again.stop()
+
+
+def in_contexts() -> Policy:
+    day = lob.LatentOrders.from_rankings([[0, 1], [1, 0]], ("tea", "milk"))
+    night = lob.LatentOrders.from_rankings([[1, 0], [0, 1]], ("tea", "milk"))
+    return lob.LobTS(lob.LatentOrders.per_context({"day": day, "night": night}), sigma=1.0)
+
+
+def test_arms_and_reasons_of_one_context(browser: Browser, tmp_path: Path) -> None:
+    server = ServerProcess(f"sqlite:///{tmp_path}/lob.db", in_contexts)
+    with Caller(server.port) as caller:
+        for context, n in (("day", 6), ("night", 2)):
+            for _ in range(n):
+                caller.ask("POST", "/v1/decisions", {"user": "ada", "context": context})
+    with visit(browser, server.address) as here:
+        page = here.page
+        expect(page.locator("#contexts")).to_be_visible()
+        assert shown(page, "#context option") == ["all", "day", "night"]
+        assert len(shown(page, "#arms tbody tr")) == 4
+        page.select_option("#context", "night")
+        rows = [row.split("\t") for row in shown(page, "#arms tbody tr")]
+        assert sorted(row[0] for row in rows) == ["milk", "tea"]
+        assert sum(float(row[1].rstrip("%")) for row in rows) == 100
+        assert page.locator("#orders .cell").count() == 4
+        page.fill("#user", "ada")
+        page.click("#user-form button")
+        table = page.locator("#user-result table").first
+        expect(table).to_contain_text("night: tea")
+        assert "day: tea" not in table.inner_text()
+        assert here.problems == []
+    server.stop()

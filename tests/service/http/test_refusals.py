@@ -1,11 +1,16 @@
 """What is refused: a clear 4xx in the one form of errors, and the server lives on."""
 
+import json
+import logging
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 from tests.service.http.running import Running
+
+from lobandits.service.http.json_log import JsonLines
 
 SINGLE, REWARD = "/v1/decisions", "/v1/rewards"
 ID = "0" * 32
@@ -51,7 +56,6 @@ def code(answer: httpx.Response) -> str:
         (REWARD, {"decision": "x" * 10_000, "reward": 1}, 404),
         (REWARD, {"decision": ID, "reward": 1e308}, 422),
         (REWARD, {"decision": ID, "reward": "1"}, 422),
-        (REWARD, {"decision": ID, "reward": True}, 422),
         (REWARD, {"decision": ID, "reward": None}, 422),
         (REWARD, {"decision": ID}, 422),
         ("/v1/rewards/batch", {"rewards": [{"decision": ID, "reward": 1}] * 1001}, 422),
@@ -138,7 +142,7 @@ def test_names_that_are_none(server: Running, method: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("path", "status"),
     [
-        ("/v1/log?format=csv", 422), ("/v1/log?after=-1", 422), ("/v1/log?after=x", 422),
+        ("/v1/log?format=xml", 422), ("/v1/log?after=-1", 422), ("/v1/log?after=x", 422),
         ("/v1/log?after=99999999999999999999", 422), ("/v1/activity?minutes=0", 422),
         ("/v1/activity?minutes=99999999", 422), ("/v1/decisions", 405), ("/docs", 404),
     ],
@@ -171,3 +175,29 @@ def test_only_this_machines_names_without_keys(server: Running) -> None:
         assert server.http.get("/", headers={"host": host}).status_code == 403
     for host in ("localhost", "localhost:1", "127.0.0.1", "[::1]:80", "[::1]", "LocalHost"):
         assert server.http.get("/healthz", headers={"host": host}).status_code == 200
+
+
+def test_half_a_character_in_one_reward_counts_none(server: Running) -> None:
+    decision = server.decide("surrogate")
+    text = json.dumps(
+        {"rewards": [{"decision": i, "reward": 1} for i in (decision["id"], "\ud800")]}
+    )
+    kind = {"content-type": "application/json"}
+    answer = server.http.post("/v1/rewards/batch", content=text, headers=kind)
+    assert (answer.status_code, code(answer)) == (422, "invalid_request")
+    assert server.http.get("/v1/users/surrogate").json()["plays"] == 0
+
+
+def test_the_log_says_where_an_error_came_from_without_its_words() -> None:
+    name = "secret" + "name"
+    try:
+        try:
+            raise KeyError(name)
+        except KeyError as error:
+            raise ValueError(name) from error
+    except ValueError:
+        record = logging.LogRecord("x", logging.ERROR, "", 0, "failed", None, sys.exc_info())
+    line = JsonLines().format(record)
+    assert name not in line
+    assert json.loads(line)["traceback"].endswith("ValueError")
+    assert "KeyError\n" in json.loads(line)["traceback"]

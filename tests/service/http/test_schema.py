@@ -11,7 +11,8 @@ from tests.service.http.running import KEYS, Running, some_app
 HEADERS = {"Authorization": f"Bearer {KEYS['LOB_ADMIN_KEY']}"}
 DOCUMENT: dict[str, Any] = some_app().openapi()
 STORED = (
-    "/v1/decisions", "/v1/decisions/batch", "/v1/model", "/v1/model/rollback", "/v1/users/{user}",
+    "/v1/decisions", "/v1/decisions/batch", "/v1/history", "/v1/model", "/v1/model/rollback",
+    "/v1/users/{user}",
 )  # fmt: skip
 """Paths where well-formed requests may name what does not exist: an arm, a context, a policy."""
 

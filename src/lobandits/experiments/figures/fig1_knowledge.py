@@ -29,7 +29,7 @@ TRIANGLES = {
 
 def draw(records: Records, canvas: Canvas) -> None:
     """Draw the simplex four times: all of it, unions of triangles, triangles, points."""
-    panels = canvas.panels(4, columns=4, wide=2.3, high=2.5)
+    panels = canvas.panels(4, columns=4, high=2.5)
     titles = (
         "(a) MAB: any means",
         "(b) LOB, partial orders",

@@ -11,7 +11,7 @@ from lobandits.experiments.figures.synthetic_task import (
     draw_final_regret_along,
     sweep,
 )
-from lobandits.experiments.parts import Records
+from lobandits.experiments.parts import MUCB_TIES, Records
 from lobandits.experiments.policy_names import UNSTRUCTURED
 
 STATES = {
@@ -38,14 +38,31 @@ CLAIMS = (
         ),
     ),
     Claim(
-        id="lob-beats-mucb-for-m-above-2",
-        where=f"{STRUCTURE}sentence 2",
-        words="But for m = 2, lobUCB and lobTS have less regret than mUCB.",
-        statistic="regret of mUCB minus regret of lobUCB and lobTS, at each m > 2",
+        id="synthetic-lob-beats-rivals-consistently",
+        where="Figure 2, caption, last sentence: 'consistently'",
+        words="Though they know less, lobUCB and lobTS have less regret than mUCB, UCB and TS, for "
+        "every number of states.",
+        statistic="regret of UCB, TS and mUCB minus regret of lobUCB and lobTS, at each m",
         test=for_each(
             LOB_AT_SIGMA,
             lambda records, s, lob: below_along(
-                records, "n_states", lob, ["mucb"], lambda m: m > 2, sigma=s
+                records, "n_states", lob, (*UNSTRUCTURED, "mucb"), sigma=s
+            ),
+        ),
+    ),
+    Claim(
+        id="lob-beats-mucb-for-m-above-2",
+        where=f"{STRUCTURE}sentence 2",
+        words="Unless there are only 2 states, lobUCB and lobTS have less regret than mUCB.",
+        statistic="regret of mUCB minus regret of lobUCB and lobTS, at each m > 2",
+        test=for_each(
+            {
+                f"{name}{ties}": (*policy, mucb)
+                for ties, mucb in {"": "mucb", ", mUCB's ties at random": MUCB_TIES}.items()
+                for name, policy in LOB_AT_SIGMA.items()
+            },
+            lambda records, s, lob, mucb: below_along(
+                records, "n_states", lob, [mucb], lambda m: m > 2, sigma=s
             ),
         ),
     ),

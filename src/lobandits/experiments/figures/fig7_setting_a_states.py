@@ -1,10 +1,11 @@
 """Figure 7, Appendix B.5: regret against the horizon in Setting A with 10, 20 and 80 states."""
 
-from lobandits.experiments.claims import Claim, below_along, for_each
+from lobandits.experiments.claims import Claim, Estimate, all_of, below_along, estimate, for_each
 from lobandits.experiments.drawing import Canvas
 from lobandits.experiments.experiment import Experiment
 from lobandits.experiments.figures.movielens_task import (
     EXPLOITS,
+    LINEAR,
     PACES,
     SETTING_A,
     draw_regret_by_states,
@@ -21,7 +22,23 @@ def draw(records: Records, canvas: Canvas) -> None:
     draw_regret_by_states(records, canvas, per_round=False)
 
 
+def _mts_linear(records: Records, m: int) -> list[Estimate]:
+    record = records.at(n_states=m)
+    late, early = record.between("mts", 0.75, 1.0), record.between("mts", 0.25, 0.5)
+    return [estimate("last quarter minus 70% of the second", late - LINEAR * early, record)]
+
+
 CLAIMS = (
+    Claim(
+        id="movielens-a-mts-linear-for-other-m",
+        where=f"{EXPLOITS}last sentence: 'Similar behavior'",
+        words="With 10, 20 and 80 states, too, mTS's regret grows in proportion to the horizon.",
+        statistic="mTS's regret in rounds 3001-4000 minus 70% of that in rounds 1001-2000 "
+        "(proportional growth: 100%, logarithmic: 42%)",
+        test=lambda records: {
+            f"m = {m}": all_of(_mts_linear(records, m)) for m in records.along("n_states")
+        },
+    ),
     Claim(
         id="movielens-a-lobts-best-for-other-m",
         where=f"{EXPLOITS}last sentence",

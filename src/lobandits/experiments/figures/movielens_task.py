@@ -4,19 +4,34 @@ from collections.abc import Sequence
 
 from lobandits.experiments.drawing import Canvas, draw_regret
 from lobandits.experiments.experiment import Sweep
-from lobandits.experiments.parts import Records
+from lobandits.experiments.parts import TS_BY_ARM, Records
 from lobandits.experiments.policy_names import (
     LATENT_BANDITS,
     LOBTS_TENTH,
     LOBUCB_NARROW_TENTH,
     LOBUCB_TENTH,
     MTS_BEST_FIRST,
+    TOP_ARMS,
     UNSTRUCTURED,
 )
 
 SETTING_A, SETTING_B = 0.0, 1.0
 """Alpha where the orders hold, and where users have their own means."""
-SHOWN = (*UNSTRUCTURED, *LATENT_BANDITS, LOBUCB_TENTH, LOBUCB_NARROW_TENTH, LOBTS_TENTH)
+SHOWN = (
+    *("ucb", TOP_ARMS, "ts", TS_BY_ARM, *LATENT_BANDITS),
+    *(LOBUCB_TENTH, LOBUCB_NARROW_TENTH, LOBTS_TENTH),
+)
+POLICIES = (
+    *(*UNSTRUCTURED, *LATENT_BANDITS, LOBUCB_TENTH, LOBTS_TENTH),
+    *(MTS_BEST_FIRST, LOBUCB_NARROW_TENTH, "lobucb", "lobts", TOP_ARMS, TS_BY_ARM),
+)
+"""The paper's, then those that show what an option changes."""
+HAVE_C = (*UNSTRUCTURED, *LATENT_BANDITS, TOP_ARMS, LOBUCB_TENTH, LOBUCB_NARROW_TENTH, LOBTS_TENTH)
+FAIR_RIVALS = (TOP_ARMS, TS_BY_ARM)
+"""They know which arms may be best, or what arms are like on average: less than the orders say."""
+LINEAR = 0.7
+"""Between the regret of rounds 3001 to 4000 over that of 1001 to 2000 if it grows in proportion
+to T (1), and if it grows like log T (0.42)."""
 PAPER_EDITION = "ml-20m"
 """The edition of the paper's counts."""
 EXPLOITS = "Section 4.2, 'LOB exploits structure', "
@@ -46,21 +61,21 @@ def sweep(
     n_states: Sequence[int],
     alpha: Sequence[float],
     hold_out: Sequence[float] = (0.0,),
+    policies: tuple[str, ...] = POLICIES,
+    name: str = "",
+    rounds: tuple[int, ...] = (),
+    **axes: Sequence[float],
 ) -> Sweep:
-    """Return the task over the number of states, alpha, and users held out.
-
-    Its policies are the paper's, then those that show what an option changes.
-    """
+    """Return the task over the number of states, alpha, users held out, and perhaps c."""
     return Sweep(
         environment="movielens",
-        axes={"n_states": n_states, "alpha": alpha, "hold_out": hold_out},
+        axes={"n_states": n_states, "alpha": alpha, "hold_out": hold_out, **axes},
         fixed={"sigma": 2.0},
-        policies=(
-            *(*UNSTRUCTURED, *LATENT_BANDITS, LOBUCB_TENTH, LOBTS_TENTH),
-            *(MTS_BEST_FIRST, LOBUCB_NARROW_TENTH, "lobucb", "lobts"),
-        ),
+        policies=policies,
         horizon=horizon,
-        users={"default": 100, "full": 100},
+        users={"default": 40, "full": 100},
+        name=name,
+        rounds=rounds,
     )
 
 

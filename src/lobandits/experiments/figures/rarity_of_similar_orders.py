@@ -102,4 +102,5 @@ EXPERIMENT = Experiment(
     draw=draw,
     claims=CLAIMS,
     value="share of pairs",
+    unit="pairs",
 )

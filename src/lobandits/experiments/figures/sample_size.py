@@ -92,4 +92,5 @@ EXPERIMENT = Experiment(
     draw=draw,
     claims=CLAIMS,
     value="share of trials",
+    unit="trials",
 )

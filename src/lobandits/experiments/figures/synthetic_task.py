@@ -5,19 +5,21 @@ from typing import Any
 
 from lobandits.experiments.drawing import Canvas, draw_final_regret, draw_regret
 from lobandits.experiments.experiment import Sweep
-from lobandits.experiments.parts import Records
+from lobandits.experiments.parts import MUCB_TIES, Records
 from lobandits.experiments.policy_names import (
     LOBUCB_NARROW,
     MTS_BEST_FIRST,
     MTS_VARIANTS,
     PAPER_POLICIES,
+    TOP_ARMS,
 )
 
 SIGMAS = (1.0, 5.0)
 """The text has 1, the appendix 5."""
 TASK = {"n_arms": 15, "n_states": 15, "q": 1.0}
 """k = m = 15 with all relations, where the paper does not say otherwise."""
-SHOWN = ("ucb", "ts", "mucb", "mts", MTS_BEST_FIRST, "lobucb", LOBUCB_NARROW, "lobts")
+SHOWN = (*("ucb", TOP_ARMS, "ts", "mucb", "mts"), MTS_BEST_FIRST, "lobucb", LOBUCB_NARROW, "lobts")
+HAVE_C = (*PAPER_POLICIES, LOBUCB_NARROW, TOP_ARMS)
 STRUCTURE = "Section 4.1, 'Latent order bandits benefit from structure', "
 """Where most of its claims stand."""
 
@@ -40,7 +42,9 @@ MTS_AT_SIGMA = {
 
 
 def sweep(
-    policies: tuple[str, ...] = (*PAPER_POLICIES, MTS_BEST_FIRST, LOBUCB_NARROW, "toparms"),
+    policies: tuple[str, ...] = (
+        *(*PAPER_POLICIES, MTS_BEST_FIRST, LOBUCB_NARROW, TOP_ARMS, MUCB_TIES),
+    ),
     task: Mapping[str, Any] = TASK,
     **axes: Sequence[Any] | Mapping[str, Sequence[Any]],
 ) -> Sweep:

@@ -3,21 +3,23 @@
 import inspect
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from lobandits._checks import FloatArray
+from lobandits._checks import FloatArray, IntArray
 from lobandits.errors import LobError
 from lobandits.experiments.parts.ratings import RatingData
 from lobandits.experiments.parts.record import Record
-from lobandits.simulation import Synthetic, simulate
+from lobandits.experiments.parts.variants import spec
+from lobandits.simulation import Result, Synthetic, simulate
 
 if TYPE_CHECKING:
-    from lobandits.simulation.problems import Environment
+    from lobandits.simulation.movielens import MovieLens
 
 
 Advance = Callable[[float], None]
@@ -47,13 +49,21 @@ class Part(Protocol):
         """Do the work."""
 
 
+DEAR = ("lobids", "lobbayes", "mixts")
+"""Policies of which a decision costs much more than others'."""
 MOST_POINTS = 200
 """Rounds at which a simulation's regret is kept, at most."""
 
 
 @dataclass(frozen=True)
 class Simulation:
-    """A run of :func:`lobandits.simulate` in "synthetic" or "movielens"; some rounds are kept."""
+    """Runs of :func:`lobandits.simulate`; some rounds are kept.
+
+    The environment is "synthetic", "movielens" (the ratings at hand) or "gaussian" (ratings of
+    users without states). On ratings there is a run for each seed of these, with ``n_users`` each,
+    or as many as there are. Policies are told ``c`` times the sigma of the environment. ``rounds``
+    are kept, by default evenly spaced ones.
+    """
 
     environment: str
     options: Mapping[str, Any]
@@ -61,6 +71,8 @@ class Simulation:
     horizon: int
     n_users: int
     seed: int
+    c: float = 1.0
+    rounds: tuple[int, ...] = ()
 
     @property
     def cost(self) -> float:
@@ -69,6 +81,7 @@ class Simulation:
         Orders cost more, the more states and the fewer relations there are.
         """
         dear = sum(name.startswith("lobts") for name in self.policies)
+        dear += 8 * sum(name in DEAR for name in self.policies)
         each = len(self.policies) + dear * (4 + float(self.options.get("n_states", 15)) / 10)
         return self.n_users * self.horizon * each * (5 - 4 * float(self.options.get("q", 1.0)))
 
@@ -82,32 +95,89 @@ class Simulation:
             "users": self.n_users,
             "seed": self.seed,
         }
-        return settings | ({"ratings": ratings.key} if self.environment == "movielens" else {})
+        settings |= {"c": self.c} if self.c != 1 else {}
+        settings |= {"rounds": list(self.rounds)} if self.rounds else {}
+        if self.environment != "synthetic":
+            own = self._ratings(ratings)
+            settings |= {"ratings": own.key, "seeds": own.n_seeds}
+        return settings
+
+    def _ratings(self, ratings: RatingData) -> RatingData:
+        """Return the ratings at hand, or those that have no states."""
+        if self.environment == "movielens":
+            return ratings
+        return RatingData(None, ratings.seed, ratings.n_seeds, "gaussian")
 
     def run(self, resources: Resources, advance: Advance) -> Record:
         """Simulate, and keep every user's cumulative regret at the kept rounds."""
         settings = self.settings(resources.ratings)
-        env: Environment
         if self.environment == "synthetic":
             env = Synthetic(**self.options)
+            runs = [self._simulate(env, self.seed, resources, advance, self.n_users)]
+            groups: dict[str, IntArray] = {}
         else:
-            env = movielens = resources.ratings.environment(**self.options)
-            settings["states found"] = movielens.orders.n_states  # equal orders merge
-        n_decisions = self.n_users * self.horizon * len(self.policies)
-        result = simulate(
+            draws = self._ratings(resources.ratings).draws
+            share = partial(_scaled, advance, 1 / len(draws))
+            envs = [draw.environment(**self.options) for draw in draws]
+            n = settings["users"] = min([self.n_users, *(env.n_users for env in envs)])
+            runs = [
+                self._simulate(env, draw.seed, resources, share, n)
+                for draw, env in zip(draws, envs, strict=True)
+            ]
+            settings["states found"] = [env.orders.n_states for env in envs]  # equal orders merge
+            groups = _groups(draws, envs, n)
+        points = self._kept()
+        kept = points.astype(np.int64) - 1
+        samples = {
+            p: np.concatenate([run.regret[p].cumsum(axis=1)[:, kept] for run in runs])
+            for p in self.policies
+        }
+        seconds = {p: sum(run.seconds[p] for run in runs) for p in self.policies}
+        each = {p: [run.cpu_seconds[p] for run in runs] for p in self.policies}
+        return Record(settings, points, samples, seconds, each, groups)
+
+    def _simulate(
+        self,
+        env: "Synthetic | MovieLens",
+        seed: int,
+        resources: Resources,
+        advance: Advance,
+        n_users: int,
+    ) -> Result:
+        n_decisions = n_users * self.horizon * len(self.policies)
+        return simulate(
             env,
-            self.policies,
+            {label: spec(label, env, self.horizon, self.c) for label in self.policies},
             self.horizon,
-            self.n_users,
-            self.seed,
+            n_users,
+            seed,
             workers=resources.workers,
             executor=resources.executor,
             progress=lambda decisions: advance(decisions / n_decisions),
         )
-        points = kept_rounds(self.horizon)
-        kept = points.astype(np.int64) - 1
-        samples = {p: result.regret[p].cumsum(axis=1)[:, kept] for p in self.policies}
-        return Record(settings, points, samples, result.seconds, result.cpu_seconds)
+
+    def _kept(self) -> FloatArray:
+        if self.rounds:
+            return np.array([t for t in self.rounds if t <= self.horizon], dtype=np.float64)
+        return kept_rounds(self.horizon)
+
+
+def _groups(
+    draws: Sequence[RatingData], envs: "Sequence[MovieLens]", n_users: int
+) -> dict[str, IntArray]:
+    """Return each row's seed, and who its user is."""
+    if len(draws) == 1:
+        return {}
+    people = [
+        draw.people(env.shuffled_users(draw.seed)[:n_users])
+        for draw, env in zip(draws, envs, strict=True)
+    ]
+    seeds = np.repeat([draw.seed for draw in draws], n_users)
+    return {"seed": seeds, "user": np.concatenate(people)}
+
+
+def _scaled(advance: Advance, by: float, share: float) -> None:
+    advance(by * share)
 
 
 def kept_rounds(horizon: int) -> FloatArray:
@@ -142,18 +212,31 @@ class Measurement:
 
     def _shown_settings(self, ratings: RatingData) -> dict[str, Any]:
         settings = {"measure": self.measure.__name__, **self.options}
-        return settings | ({"ratings": ratings.key} if self.on_ratings else {})
+        on_ratings = {"ratings": ratings.key, "seeds": ratings.n_seeds}
+        return settings | (on_ratings if self.on_ratings else {})
 
     def run(self, resources: Resources, advance: Advance) -> Record:
-        """Call the function."""
+        """Call the function; on ratings, once for each seed of these."""
         began, cpu = time.perf_counter(), time.process_time()
-        data = (resources.ratings,) if self.on_ratings else ()
-        samples = self.measure(*data, **self.options)
+        draws = resources.ratings.draws if self.on_ratings else ()
+        found = [self.measure(draw, **self.options) for draw in draws]
+        found = found or [self.measure(**self.options)]
         advance(1.0)
+        samples = {label: np.concatenate([each[label] for each in found]) for label in found[0]}
         return Record(
             settings=self._shown_settings(resources.ratings),
             points=np.ones(1),
-            samples={label: np.asarray(v, dtype=float)[:, None] for label, v in samples.items()},
+            samples={label: v.astype(np.float64)[:, None] for label, v in samples.items()},
             seconds={self.measure.__name__: time.perf_counter() - began},
-            cpu_seconds={self.measure.__name__: time.process_time() - cpu},
+            cpu_seconds={self.measure.__name__: [time.process_time() - cpu]},
+            groups=_groups_of_all(draws, [len(next(iter(each.values()))) for each in found]),
         )
+
+
+def _groups_of_all(draws: Sequence[RatingData], sizes: Sequence[int]) -> dict[str, IntArray]:
+    """Return the seed and the user of each row, where every seed has all users in one order."""
+    if len(draws) < 2:
+        return {}
+    people = [d.people(np.arange(n)) for d, n in zip(draws, sizes, strict=True)]
+    seeds = np.repeat([d.seed for d in draws], sizes)
+    return {"seed": seeds, "user": np.concatenate(people)}

@@ -40,7 +40,8 @@ def part_path(folder: Path, key: str) -> Path:
 
 def save_part(folder: Path, key: str, record: Record) -> None:
     """Write a record, whole or not at all."""
-    import polars as pl
+    import pyarrow as pa
+    from pyarrow.parquet import write_table
 
     path = part_path(folder, key)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -50,28 +51,29 @@ def save_part(folder: Path, key: str, record: Record) -> None:
         "labels": list(record.labels),
         "points": points.tolist(),
         "seconds": dict(record.seconds),
-        "cpu_seconds": dict(record.cpu_seconds),
+        "cpu_seconds": {label: list(each) for label, each in record.cpu_seconds.items()},
+        "groups": {name: group.tolist() for name, group in record.groups.items()},
     }
     columns: dict[str, Any] = {
         "user": np.repeat(np.arange(n, dtype=np.uint32), len(points)),
         "round": np.tile(points.astype(np.uint32), n),
     }
-    frame = pl.DataFrame(columns | {p: values.ravel() for p, values in record.samples.items()})
-    metadata = {METADATA: json.dumps(header)}
-    write_atomic(path, lambda file: frame.write_parquet(file, metadata=metadata))
+    table = pa.table(columns | {p: values.ravel() for p, values in record.samples.items()})
+    table = table.replace_schema_metadata({METADATA: json.dumps(header)})
+    write_atomic(path, lambda file: write_table(table, file, compression="zstd"))
 
 
 def load_part(folder: Path, key: str) -> Record | None:
     """Return a saved record; None if there is none, or if its file is broken."""
-    import polars as pl
+    from pyarrow.parquet import read_table
 
-    path = part_path(folder, key)
     try:
-        header = json.loads(pl.read_parquet_metadata(path)[METADATA])
-        frame = pl.read_parquet(path)
+        table = read_table(part_path(folder, key))
+        header = json.loads(table.schema.metadata[METADATA.encode()])
         points = np.array(header.pop("points"))
         labels = header.pop("labels")
-        samples = {p: frame[p].to_numpy().reshape(-1, len(points)) for p in labels}
-        return Record(points=points, samples=samples, **header)
-    except (Exception, pl.exceptions.PanicException):  # done again, whatever is wrong with it
+        groups = {name: np.array(group) for name, group in header.pop("groups").items()}
+        samples = {p: table[p].to_numpy().reshape(-1, len(points)) for p in labels}
+        return Record(points=points, samples=samples, groups=groups, **header)
+    except Exception:  # done again, whatever is wrong with it
         return None

@@ -40,6 +40,7 @@ def report_json(found: Reproduction) -> str:
     numbers = {
         "size": found.size,
         "seed": found.seed,
+        "seeds": found.n_seeds,
         "ratings": dict(found.facts),
         "experiments": {o.experiment.name: _numbers(o) for o in found.outcomes},
         "claims": [_finding(f) for f in found.findings if not f.claim.timed],

@@ -33,7 +33,7 @@ def _header(found: Reproduction) -> str:
     took = timedelta(seconds=round(found.seconds))
     lines = [
         "<header><h1>Latent Order Bandits, reproduced</h1>",
-        f'<p class="soft">lobandits {lobandits.__version__}, size {found.size}, seed {found.seed}, '
+        f'<p class="soft">lobandits {lobandits.__version__}. {found.drawn}. '
         f"{took} for what was not yet saved. Numbers: "
         '<a href="report.json">report.json</a>, <a href="verdicts.md">verdicts.md</a>.</p>',
     ]
@@ -47,8 +47,9 @@ def _header(found: Reproduction) -> str:
 
 def _ratings(found: Reproduction) -> str:
     about = (
-        "No MovieLens was given: the real-data figures use <b>generated data</b>."
-        if found.facts["data"] == GENERATED
+        f"No MovieLens was given: the real-data figures use <b>{escape(found.facts['data'])}</b>. "
+        "Planted orders are what the policies under test assume; such figures are no evidence."
+        if found.facts["data"] in GENERATED.values()
         else f"The real-data figures use MovieLens, <b>{escape(found.facts['data'])}</b>."
     )
     rest = {name: value for name, value in found.facts.items() if name != "data"}
@@ -113,11 +114,9 @@ def _figure(outcome: Outcome) -> str:
     if not outcome.pictures:
         return ""
     wide, narrow = outcome.pictures["wide"], outcome.pictures["narrow"]
-    width = float(wide.split('viewBox="', 1)[1].split()[2])
-    kind = "single" if width < 400 else ""  # as wide as one panel
     label = escape(outcome.experiment.title)
     return (
-        f'<figure class="{kind}" role="img" aria-label="{label}">'
+        f'<figure role="img" aria-label="{label}">'
         f'<div class="wide">{wide}</div><div class="narrow">{narrow}</div></figure>'
     )
 
@@ -152,7 +151,7 @@ def _numbers(outcome: Outcome) -> str:
 def _settings(outcome: Outcome) -> str:
     settings = [record.settings for record in outcome.records.values()]
     common = {k: v for k, v in settings[0].items() if all(s.get(k) == v for s in settings)}
-    took = sum(sum(record.cpu_seconds.values()) for record in outcome.records.values())
+    took = sum(sum(map(sum, r.cpu_seconds.values())) for r in outcome.records.values())
     terms = [(name, _words(value)) for name, value in common.items()]
     terms.append(("processor time", f"{took:.1f} s"))
     pairs = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in terms)

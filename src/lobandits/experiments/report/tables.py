@@ -58,8 +58,12 @@ def _reader_table(records: Mapping[Key, Record], timed: bool) -> list[list[str]]
     if len(records) == 1 or len(labels) > WIDEST:
         return [["", *map(key_text, records)], *map(list, zip(titles, *cells, strict=True))]
     axes = [axis_values(key) for key in records]
-    rows = [[*map(value_text, each.values()), *row] for each, row in zip(axes, cells, strict=True)]
-    return [[*axes[0], *titles], *rows]
+    names = list(dict.fromkeys(name for each in axes for name in each))
+    rows = [
+        [*(value_text(each.get(name, "")) for name in names), *row]
+        for each, row in zip(axes, cells, strict=True)
+    ]
+    return [[*names, *titles], *rows]
 
 
 def _full_title(label: str) -> str:
@@ -71,7 +75,7 @@ def _full_title(label: str) -> str:
 def _cell(record: Record, label: str, timed: bool) -> str:
     """Return mean and standard error, or for times the processor seconds."""
     if timed:
-        return f"{record.cpu_seconds[label]:.3g} s"
+        return f"{sum(record.cpu_seconds[label]):.3g} s"
     mean, error = record.curve(label)
     if np.isnan(error[-1]):
         return f"{mean[-1]:,.10g}"
@@ -94,7 +98,7 @@ def verdicts_markdown(found: Reproduction) -> str:
     """Return the verdicts as a table for a document: a row for each claim, with all variants."""
     data = f", ratings: {found.facts['data']}" if found.facts else ""
     columns = ("claim", "where", "verdict and decisive difference (95% interval)")
-    lines = [f"Size {found.size}, seed {found.seed}{data}.\n", _line(columns), "|---|---|---|"]
+    lines = [f"{found.drawn}{data}.\n", _line(columns), "|---|---|---|"]
     for outcome in found.outcomes:
         for findings in outcome.by_claim:
             claim = findings[0].claim

@@ -15,12 +15,14 @@ from lobandits.service.http.bodies import DESCRIPTION, TAGS
 from lobandits.service.http.call_queue import CallQueue
 from lobandits.service.http.guard import BodyLimit, KeyCheck
 from lobandits.service.http.json_log import RequestLog
+from lobandits.service.http.keys import KeyRing
 from lobandits.service.http.metrics import Metrics
 from lobandits.service.http.refusals import HANDLERS
 from lobandits.service.http.routes import (
     add_admin,
     add_decisions,
     add_health,
+    add_history,
     add_models,
     add_page,
 )
@@ -32,6 +34,7 @@ logger = logging.getLogger(__name__)
 def create_app(service: DecisionService, settings: Settings | None = None) -> FastAPI:
     """Return the app that serves ``service``, and closes it at the end; any ASGI server runs it."""
     settings = settings or Settings()
+    ring = KeyRing(settings.keys)
     metrics = Metrics()
     queue = CallQueue(service.run)
 
@@ -49,13 +52,15 @@ def create_app(service: DecisionService, settings: Settings | None = None) -> Fa
         docs_url=None, redoc_url=None, redirect_slashes=False, lifespan=lifespan,
         middleware=[
             Middleware(RequestLog, metrics=metrics),
-            Middleware(KeyCheck, settings=settings),
+            Middleware(KeyCheck, ring=ring, usual=service.problem),
             Middleware(BodyLimit, most=settings.max_body),
         ],
         exception_handlers=HANDLERS,
     )  # fmt: skip
+    app.state.ring = ring
     add_decisions(app, queue, metrics, service.problem)
     add_admin(app, service)
+    add_history(app, queue)
     add_models(app, service)
     add_health(app, service, metrics)
     add_page(app)

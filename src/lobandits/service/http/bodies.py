@@ -6,18 +6,33 @@ Only the form of bodies is checked here.
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from lobandits.orders import LatentOrders
 from lobandits.policies import Policy
 from lobandits.policies.rewards import LARGEST
-from lobandits.service.decision import MOST_ALLOWED, MOST_CHARACTERS
+from lobandits.service.decision import LARGEST_NUMBER, MOST_ALLOWED, MOST_CHARACTERS
 
 MAX_BATCH = 1_000
 EXAMPLE = "0190a6e2c3f17d0e8b1d5a3f0d6e9c42"
 
-Text = Annotated[str, Field(strict=True)]
+
+def _encodable(text: str) -> str:
+    """Refuse half of a pair of surrogates, which no answer could repeat."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise ValueError("must be valid Unicode text") from None
+    return text
+
+
+Text = Annotated[str, Field(strict=True), AfterValidator(_encodable)]
 UserName = Annotated[Text, Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"^[^\x00]*$")]
+WholeNumber = Annotated[int, Field(strict=True, gt=-LARGEST_NUMBER, lt=LARGEST_NUMBER)]
+User = UserName | WholeNumber  # a number is taken as text
+Number = Annotated[float, Field(strict=True, ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
+Reward = Number | Annotated[bool, Field(strict=True)]  # true is 1, false is 0
 Context = Annotated[Text, Field(min_length=1, max_length=MOST_CHARACTERS)]
 Problem = Annotated[Text, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
 Id = Annotated[Text, Field(pattern="^[0-9a-f]{32}$", examples=[EXAMPLE])]
@@ -32,7 +47,7 @@ class Body(BaseModel):
 class DecisionRequest(Body):
     """A user for whom an arm is to be chosen."""
 
-    user: UserName = Field(examples=["u42"])
+    user: User = Field(examples=["u42"])
     allowed: list[Text] | None = Field(
         None,
         min_length=1,
@@ -51,6 +66,21 @@ class DecisionRequest(Body):
     )
 
 
+class PastReward(Body):
+    """A reward of the time before the service."""
+
+    id: User = Field(description="Yours; by it a reward counts once.", examples=["row 1"])
+    user: User = Field(examples=["u42"])
+    arm: Text = Field(examples=["drama"])
+    reward: Reward = Field(examples=[4.5])
+
+
+class PastRewards(Body):
+    """Many past rewards at once."""
+
+    rewards: list[PastReward] = Field(min_length=1, max_length=MAX_BATCH)
+
+
 class DecisionRequests(Body):
     """Many users at once."""
 
@@ -61,7 +91,7 @@ class RewardReport(Body):
     """What a decision earned."""
 
     decision: Text = Field(examples=[EXAMPLE])
-    reward: float = Field(strict=True, ge=-LARGEST, le=LARGEST, allow_inf_nan=False, examples=[4.5])
+    reward: Reward = Field(examples=[4.5])
 
 
 class RewardReports(Body):
@@ -102,6 +132,19 @@ class RewardAnswers(BaseModel):
     """One result for each reward, in the same order."""
 
     results: list[RewardResult]
+
+
+class PastResult(BaseModel):
+    """What became of a past reward."""
+
+    id: str
+    status: Literal["recorded", "already recorded", "conflict"]
+
+
+class PastAnswers(BaseModel):
+    """One result for each past reward, in the same order."""
+
+    results: list[PastResult]
 
 
 class ArmStatistics(BaseModel):
@@ -189,9 +232,12 @@ class Health(BaseModel):
 
 
 class Readiness(ModelName):
-    """Decisions can be made."""
+    """Decisions can be made and written."""
 
     status: Literal["ready"]
+    unreadable: list[str] = Field(
+        description="The newest models that cannot be read; older ones decide, the log says why."
+    )
 
 
 class ErrorBody(BaseModel):

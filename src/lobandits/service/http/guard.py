@@ -1,52 +1,49 @@
-"""What may pass: keys say who may do what, and bodies have a limit."""
+"""What may pass: keys say who may do what, other sites nothing, and bodies have a limit."""
 
-from enum import IntEnum
-from hashlib import sha256
-from hmac import compare_digest
-
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, QueryParams
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lobandits.service.http.keys import KeyRing, Role
 from lobandits.service.http.refusals import refusal
-from lobandits.service.http.routes import PAGE
-from lobandits.service.http.settings import ADMIN_KEY, API_KEY, LOOPBACK, Settings
+from lobandits.service.http.routes import LIMITS, PAGE
+from lobandits.service.http.settings import ADMIN_KEY, API_KEY, LOOPBACK
 
-
-class Role(IntEnum):
-    """What a key allows; a higher role may do more."""
-
-    ANYBODY = 0
-    DECIDE = 1
-    ADMIN = 2
-
-
-NEEDS = dict.fromkeys((*PAGE, "/healthz", "/readyz"), Role.ANYBODY) | dict.fromkeys(
-    ("/v1/decisions", "/v1/decisions/batch", "/v1/rewards", "/v1/rewards/batch"), Role.DECIDE
-)
+OPEN = (*PAGE, "/healthz", "/readyz")
+DECIDING = ("/v1/decisions", "/v1/decisions/batch", "/v1/rewards", "/v1/rewards/batch")
+NEEDS = dict.fromkeys(OPEN, Role.ANYBODY) | dict.fromkeys(DECIDING, Role.DECIDE)
 """The role that each path needs; any other path, also one that does not exist, needs ADMIN."""
+
+IN_BODY = DECIDING
+"""Paths whose routes look themselves into which problems a request goes."""
+
+IN_QUERY = ("/v1/log", "/v1/activity", "/v1/history", "/v1/model", "/v1/model/rollback")
+"""Paths of one problem, which the query names; so is GET of a user. Others are of all problems."""
 
 
 class KeyCheck:
     """Lets a request pass if its key allows it.
 
     Without keys everybody may do everything, but only under a name of this machine: else a web
-    page could reach the server through the browser of someone who sits at it.
+    page could reach the server through the browser of someone who sits at it. For the same reason
+    no page of another site may send anything, and bodies must say that they are JSON.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, ring: KeyRing, usual: str) -> None:
         self.app = app
-        keys = ((Role.DECIDE, settings.api_key), (Role.ADMIN, settings.admin_key))
-        self.keys = [(role, sha256(key.encode()).digest()) for role, key in keys if key is not None]
+        self.ring = ring
+        self.usual = usual
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass on."""
-        answer = self._refuse(scope) if scope["type"] == "http" else None
+        answer = None
+        if scope["type"] == "http":
+            answer = self._refuse(scope) or _refuse_foreign(scope)
         await (answer or self.app)(scope, receive, send)
 
     def _refuse(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
-        if not self.keys:
+        if not self.ring.keys:
             host = headers.get("host", "")
             name, _, port = host.rpartition(":")
             if (name if port.isdigit() else host).strip("[]").lower() in LOOPBACK:
@@ -56,20 +53,45 @@ class KeyCheck:
                 f"set {API_KEY} and {ADMIN_KEY} to serve other names"
             )
             return refusal(403, "forbidden", message)
-        role = self.role(headers.get("authorization", ""))
-        if role >= NEEDS.get(scope["path"], Role.ADMIN):
-            return None
-        if role == Role.ANYBODY:
+        key = self.ring.find(headers.get("authorization", ""))
+        if key.role >= NEEDS.get(scope["path"], Role.ADMIN):
+            return None if key.problems is None else self._limit(scope, key.problems)
+        if key.role == Role.ANYBODY:
             message = "the header 'Authorization: Bearer KEY' is missing or its key is wrong"
             return refusal(401, "unauthorized", message, {"WWW-Authenticate": "Bearer"})
         return refusal(403, "forbidden", f"this key may not do that; use the one in {ADMIN_KEY}")
 
-    def role(self, authorization: str) -> Role:
-        """Return the role of a header; every key is compared, in constant time."""
-        kind, _, key = authorization.partition(" ")
-        given = sha256(key.strip().encode("latin-1")).digest()
-        found = [role for role, known in self.keys if compare_digest(known, given)]
-        return max(found, default=Role.ANYBODY) if kind.lower() == "bearer" else Role.ANYBODY
+    def _limit(self, scope: Scope, problems: frozenset[str]) -> Response | None:
+        """Refuse what is not of these problems, as far as path and query tell; note the rest."""
+        path = scope["path"]
+        scope[LIMITS] = problems
+        if path in OPEN or path in IN_BODY:
+            return None
+        asked = QueryParams(scope["query_string"]).getlist("problem") or [self.usual]
+        of_a_user = path.startswith("/v1/users/") and scope["method"] == "GET"
+        if (path in IN_QUERY or of_a_user) and problems.issuperset(asked):
+            return None
+        message = f"this key may look after these problems only: {', '.join(sorted(problems))}"
+        return refusal(403, "forbidden", message)
+
+
+def _refuse_foreign(scope: Scope) -> Response | None:
+    """Refuse what a page of another site may send through a browser without asking."""
+    if scope["method"] in ("GET", "HEAD"):
+        return None
+    headers = Headers(scope=scope)
+    origin = headers.get("origin")
+    if origin is not None and origin.partition("://")[2].lower() != headers.get("host", "").lower():
+        return refusal(403, "forbidden", "pages of other sites may not send requests here")
+    has_body = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
+    if has_body and not _is_json(headers.get("content-type", "")):
+        return refusal(422, "invalid_request", "send JSON, with content-type: application/json")
+    return None
+
+
+def _is_json(kind: str) -> bool:
+    kind = kind.partition(";")[0].strip().lower()
+    return kind.startswith("application/") and kind.endswith(("/json", "+json"))
 
 
 class BodyLimit:

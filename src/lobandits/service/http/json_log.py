@@ -4,6 +4,7 @@ import json
 import logging
 import sys
 import time
+import traceback
 from time import perf_counter
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -29,9 +30,16 @@ class JsonLines(logging.Formatter):
             "event": record.getMessage(),
             **getattr(record, "fields", {}),
         }
-        if record.exc_info:
-            line["traceback"] = self.formatException(record.exc_info)
+        if record.exc_info and record.exc_info[1]:
+            line["traceback"] = _frames(record.exc_info[1])
         return json.dumps(line)
+
+
+def _frames(error: BaseException) -> str:
+    """Return where an error and its causes came from, without their words: these may hold names."""
+    earlier = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    where = "".join(traceback.format_tb(error.__traceback__)) + type(error).__qualname__
+    return where if earlier is None else f"{_frames(earlier)}\n\n{where}"
 
 
 class NoRepeats(logging.Filter):

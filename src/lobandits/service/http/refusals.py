@@ -13,6 +13,7 @@ from lobandits.errors import LobError
 
 MOST_REASONS = 3
 STATUS = {
+    "forbidden": 403,
     "unknown_decision": 404,
     "unknown_problem": 404,
     "unknown_user": 404,

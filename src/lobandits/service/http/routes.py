@@ -1,18 +1,21 @@
 """The routes of the HTTP interface, by whom they are for, and the page at ``/``."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from itertools import chain
 from typing import Annotated
 
-from fastapi import FastAPI, Path, Query, Response
+from fastapi import FastAPI, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.convertors import PathConvertor, register_url_convertor
 
 from lobandits.service.batch import counted
-from lobandits.service.calls import DecisionCall, RewardCall
+from lobandits.service.calls import DecisionCall, PastCall, RewardCall
 from lobandits.service.decision_service import DecisionService
+from lobandits.service.errors import ForbiddenError
 from lobandits.service.http.bodies import (
     ActivityAnswer,
     Context,
@@ -25,6 +28,9 @@ from lobandits.service.http.bodies import (
     ModelAnswer,
     ModelBody,
     ModelName,
+    PastAnswers,
+    PastResult,
+    PastRewards,
     Problem,
     ProblemsAnswer,
     Readiness,
@@ -43,6 +49,8 @@ from lobandits.service.reports.log import KINDS, Columns, Format, export
 from lobandits.service.served_policy import as_policy
 from lobandits.service.store.history import KEPT_MINUTES
 
+LIMITS = "lobandits.problems"  # in a request's scope: the only problems that its key is for
+
 
 def add_decisions(app: FastAPI, queue: CallQueue, metrics: Metrics, usual: str) -> None:
     """Add what programs call all the time; their calls go through ``queue``.
@@ -50,42 +58,52 @@ def add_decisions(app: FastAPI, queue: CallQueue, metrics: Metrics, usual: str) 
     The problem ``usual`` is meant where none is named.
     """
 
-    async def decided(requests: list[DecisionRequest]) -> list[DecisionAnswer]:
+    async def decided(http: Request, requests: list[DecisionRequest]) -> list[DecisionAnswer]:
+        check_problems(http, (request.problem or usual for request in requests))
         made = await queue(DecisionCall([vars(request) for request in requests]))
         for request, decision in zip(requests, made, strict=True):
             metrics.decisions.labels(request.problem or usual, decision.arm).inc()
         return [DecisionAnswer.model_construct(**decision._asdict()) for decision in made]
 
-    async def recorded(reports: list[RewardReport]) -> list[str]:
-        statuses = await queue(RewardCall([(report.decision, report.reward) for report in reports]))
+    async def recorded(http: Request, reports: list[RewardReport]) -> list[str]:
+        rewards = [(report.decision, report.reward) for report in reports]
+        statuses = await queue(RewardCall(rewards, problems=http.scope.get(LIMITS)))
         for status in statuses:
             metrics.rewards.labels(status).inc()
         return statuses
 
     @app.post("/v1/decisions", **described("decide", 404, 409, 422, 503))
-    async def decide(request: DecisionRequest) -> DecisionAnswer:
+    async def decide(http: Request, request: DecisionRequest) -> DecisionAnswer:
         """Choose an arm for a user; a new user needs no announcement."""
-        return (await decided([request]))[0]
+        return (await decided(http, [request]))[0]
 
     @app.post("/v1/decisions/batch", **described("decide", 404, 409, 422, 503))
-    async def decide_many(batch: DecisionRequests) -> DecisionAnswers:
+    async def decide_many(http: Request, batch: DecisionRequests) -> DecisionAnswers:
         """Choose an arm for each of up to 1,000 users: all, or none if one request is wrong."""
-        return DecisionAnswers.model_construct(decisions=await decided(batch.requests))
+        return DecisionAnswers.model_construct(decisions=await decided(http, batch.requests))
 
     @app.post("/v1/rewards", **described("decide", 404, 409, 422, 503))
-    async def record(report: RewardReport) -> RewardAnswer:
+    async def record(http: Request, report: RewardReport) -> RewardAnswer:
         """Count what a decision earned; late and repeated reports are fine, each counts once."""
-        (status,) = await recorded([report])
+        (status,) = await recorded(http, [report])
         return RewardAnswer.model_construct(status=counted(report.decision, status))
 
     @app.post("/v1/rewards/batch", **described("decide", 422, 503))
-    async def record_many(batch: RewardReports) -> RewardAnswers:
+    async def record_many(http: Request, batch: RewardReports) -> RewardAnswers:
         """Count up to 1,000 rewards; each has a status of its own."""
+        statuses = await recorded(http, batch.rewards)
         results = [
             RewardResult.model_construct(decision=report.decision, status=status)
-            for report, status in zip(batch.rewards, await recorded(batch.rewards), strict=True)
+            for report, status in zip(batch.rewards, statuses, strict=True)
         ]
         return RewardAnswers.model_construct(results=results)
+
+
+def check_problems(http: Request, problems: Iterable[str]) -> None:
+    """Refuse a request for a problem that its key is not for."""
+    limits = http.scope.get(LIMITS)
+    if limits is not None and not limits.issuperset(problems):
+        raise ForbiddenError(f"this key is for these problems only: {', '.join(sorted(limits))}")
 
 
 class RestOfPath(PathConvertor):
@@ -148,6 +166,20 @@ def add_admin(app: FastAPI, service: DecisionService) -> None:
         return ActivityAnswer.model_validate(service.activity(minutes, problem=problem))
 
 
+def add_history(app: FastAPI, queue: CallQueue) -> None:
+    """Add what brings in rewards of the time before the service."""
+
+    @app.post("/v1/history", **described("admin", 404, 422, 503))
+    async def history(batch: PastRewards, problem: Of = None) -> PastAnswers:
+        """Count up to 1,000 rewards without decisions, each once: all, or none if one is wrong."""
+        statuses = await queue(PastCall([vars(reward) for reward in batch.rewards], problem))
+        results = [
+            PastResult.model_construct(id=str(reward.id), status=status)
+            for reward, status in zip(batch.rewards, statuses, strict=True)
+        ]
+        return PastAnswers.model_construct(results=results)
+
+
 def add_models(app: FastAPI, service: DecisionService) -> None:
     """Add what shows and replaces the models of problems."""
 
@@ -182,11 +214,13 @@ def add_health(app: FastAPI, service: DecisionService, metrics: Metrics) -> None
         """Say that the process lives."""
         return Health(status="ok")
 
+    own = ThreadPoolExecutor(2, "lob-health")  # so that nobody else's work delays the answer
+
     @app.get("/readyz", **described("health", 503))
-    def readyz() -> Readiness:
-        """Say whether decisions can be made: a model is loaded and the store answers."""
-        service.ready()
-        return Readiness(status="ready", model=service.model)
+    async def readyz() -> Readiness:
+        """Say whether decisions can be made: a model is loaded and the store can be written."""
+        await asyncio.get_running_loop().run_in_executor(own, service.ready)
+        return Readiness(status="ready", model=service.model, unreadable=service.unreadable)
 
     kind = described("health", content=[CONTENT_TYPE_LATEST])
 

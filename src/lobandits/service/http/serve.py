@@ -17,7 +17,7 @@ from lobandits.service.decision_service import DecisionService
 from lobandits.service.http.app import create_app
 from lobandits.service.http.json_log import start_logging
 from lobandits.service.http.metrics import FOLDER
-from lobandits.service.http.server import Server, announce, listen
+from lobandits.service.http.server import Server, announce, listen, on_hangup
 from lobandits.service.http.settings import Settings
 from lobandits.service.http.workers import Workers
 from lobandits.service.served_policy import encoded
@@ -40,6 +40,7 @@ class ServerPlan:
     log_level: str = "info"
     code: Code = field(default_factory=Code)  # what defines policies of one's own
     problem: str = DEFAULT_PROBLEM
+    keep: float | None = None  # seconds
 
     def run(self, policy: Policy | None, host: str, port: int, workers: int) -> None:
         """Serve until a signal."""
@@ -76,7 +77,9 @@ class ServerPlan:
                 f"a worker cannot import what defines the policies: {self.code.failure}; install "
                 "it there, too"
             )
-        return create_app(self.service(), self.settings)
+        app = create_app(self.service(), self.settings)
+        on_hangup(app.state.ring.reload)
+        return app
 
     def service(self, policy: Policy | None = None) -> DecisionService:
         """Return the service, by default of the store's newest model."""
@@ -85,6 +88,7 @@ class ServerPlan:
             self.store,
             reward_wait=self.reward_wait,
             default_reward=self.default_reward,
+            keep=self.keep,
             problem=self.problem,
         )
 

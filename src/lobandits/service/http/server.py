@@ -137,6 +137,11 @@ def handling(handler: Callable[[int, FrameType | None], Any]) -> Iterator[None]:
             signal.signal(number, old)
 
 
+def on_hangup(do: Callable[[], object]) -> None:
+    """Do something at SIGHUP from now on, in a thread: a handler must not log or wait."""
+    signal.signal(signal.SIGHUP, lambda *_: threading.Thread(target=do, daemon=True).start())
+
+
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket bound to ``host`` and ``port``; port 0 takes a free one."""
     whole("port", port, least=0, most=65535)  # getaddrinfo takes what is left of a larger one

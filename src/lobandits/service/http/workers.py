@@ -15,7 +15,7 @@ from types import FrameType
 from starlette.types import ASGIApp
 
 from lobandits.errors import LobError
-from lobandits.service.http.server import LAST, Server, announce, handling
+from lobandits.service.http.server import LAST, Server, announce, handling, on_hangup
 
 SPAWN = multiprocessing.get_context("spawn")  # a fork would copy locks and connections
 
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 class Workers:
     """Serves what ``make`` returns in ``n`` processes on one socket; one that dies is replaced.
 
-    One pipe tells of processes that have started, and of the signal to end.
+    One pipe tells of processes that have started, by their ids, and of the signal to end, by 0.
     """
 
     def __init__(self, make: Callable[[], ASGIApp], listener: socket.socket, n: int) -> None:
@@ -34,12 +34,13 @@ class Workers:
         self.n = n
         self.processes: list[BaseProcess] = []
         self.hear, self.call = SPAWN.Pipe(duplex=False)
-        self.started = 0
+        self.serving: set[int] = set()  # processes that have started, by their ids
         self.ending = False
 
     def run(self) -> None:
         """Serve until a signal."""
         with handling(self._end):
+            on_hangup(self._pass_hangup)
             try:
                 self.processes = [self._start() for _ in range(self.n)]
                 while not self.ending:
@@ -50,7 +51,13 @@ class Workers:
     def _end(self, number: int, frame: FrameType | None) -> None:
         if not self.ending:
             self.ending = True
-            self.call.send("end")
+            self.call.send(0)
+
+    def _pass_hangup(self) -> None:
+        """Let those that serve read the keys again; others will read them when they start."""
+        for process in self.processes:
+            if process.pid in self.serving and process.is_alive():
+                os.kill(process.pid, signal.SIGHUP)
 
     def _start(self) -> BaseProcess:
         process = SPAWN.Process(target=_work, args=(self.make, self.listener, self.call))
@@ -60,15 +67,15 @@ class Workers:
     def _look(self) -> None:
         """Wait until something happens: a process starts or dies, or a signal comes."""
         ends = [process.sentinel for process in self.processes]
-        if self.hear in wait([self.hear, *ends]) and self.hear.recv() == "started":
-            self.started += 1
-            if self.started == self.n:
+        if self.hear in wait([self.hear, *ends]) and (process := self.hear.recv()):
+            self.serving.add(process)
+            if len(self.serving) == self.n:
                 announce(self.listener, self.n)
         if not self.ending and any(process.exitcode is not None for process in self.processes):
             self._replace()
 
     def _replace(self) -> None:
-        if self.started < self.n:
+        if len(self.serving) < self.n:
             raise LobError("a worker ended before it served; the lines above say why")
         time.sleep(1.0)
         for i, process in enumerate(self.processes):
@@ -87,14 +94,16 @@ class Workers:
             process.join(max(0.0, last - time.monotonic()))
             process.kill()  # nothing happens to one that has ended
             process.join()
-        if self.started >= self.n and any(process.exitcode == 1 for process in self.processes):
-            raise LobError("a worker ended before all its requests were answered")
+        if len(self.serving) >= self.n and any(process.exitcode == 1 for process in self.processes):
+            raise LobError(
+                "a worker ended before all its requests were answered; clients may repeat them"
+            )
 
 
 def _work(make: Callable[[], ASGIApp], listener: socket.socket, parent: Connection) -> None:
     """Serve as one of several processes, until a signal or the death of the parent."""
     threading.Thread(target=_follow_parent, daemon=True).start()
-    Server(make(), lambda: parent.send("started")).run([listener])
+    Server(make(), lambda: parent.send(os.getpid())).run([listener])
 
 
 def _follow_parent() -> None:

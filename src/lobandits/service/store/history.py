@@ -5,7 +5,7 @@ from typing import Any
 
 from lobandits.service.store.models import OF
 from lobandits.service.store.store import Store
-from lobandits.service.store.tables import MINUTE
+from lobandits.service.store.tables import MINUTE, microseconds
 from lobandits.service.store.transaction import StoredStatistics
 
 KEPT_MINUTES = 30 * 24 * 60
@@ -77,38 +77,78 @@ def drop_old_minutes(store: Store, now: int) -> None:
     store.execute("DELETE FROM activity WHERE minute < :oldest", oldest=oldest)
 
 
+def prune(store: Store, before: int, step: int = 1_000) -> int:
+    """Delete the decisions made before a time, the oldest first; return how many.
+
+    Each step is a short transaction, so that writers hardly wait. It ends at the first ``step``
+    decisions that are all newer.
+    """
+    page = "SELECT number, time FROM decisions WHERE number > :after ORDER BY number LIMIT :step"
+    gone = after = 0
+    while rows := store.rows(page, after=after, step=step):
+        old = [row.number for row in rows if row.time < before]
+        if not old:
+            break
+        store.execute(
+            "DELETE FROM decisions WHERE number BETWEEN :first AND :last AND time < :before",
+            first=old[0],
+            last=old[-1],
+            before=before,
+        )
+        gone, after = gone + len(old), rows[-1].number
+    return gone
+
+
 SETTLED = 60_000_000  # microseconds after which no decision of that time is still being written
+MARKS = "'expired', 'skipped', 'skipped_time'"
 
 
-def overdue(store: Store, late: int) -> Iterator[list[bytes]]:
+def overdue(store: Store, late: int, now: int | None = None) -> Iterator[list[bytes]]:
     """Yield ids of unrewarded decisions made before ``late``, a page at a time.
 
     A mark in the store says up to which number all decisions are dealt with. It is moved after
     the consumer has dealt with a page, so a long search that is interrupted goes on there; any
-    number of processes may do this at once.
+    number of processes may do this at once. A decision from the future, of a clock that was
+    wrong, is passed over, and looked for again once its time has come.
     """
     query = (
         "SELECT number, id, time, reward FROM decisions "
         "WHERE number > :after ORDER BY number LIMIT :page"
     )
-    found = store.rows("SELECT value FROM meta WHERE key = 'expired'")
-    mark = after = found[0].value if found else 0
+    future = max(late, (microseconds() if now is None else now) + SETTLED)
+    marks = _marks(store)
+    if marks["skipped_time"] < late:
+        marks["expired"] = min(marks["expired"], marks["skipped"] - 1)
+        store.execute(f"DELETE FROM meta WHERE key IN ({MARKS})")
+        _mark(store, "expired", marks["expired"], ">")
+    mark = after = marks["expired"]
     settled = True
     while rows := store.rows(query, after=after, page=2000):
-        old = [row for row in rows if row.time < late]
-        ids = [row.id for row in old if row.reward is None]
-        if ids:
+        if ids := [row.id for row in rows if row.time < late and row.reward is None]:
             yield ids
-        known = mark
         for row in rows:
-            settled = settled and row.time < late - SETTLED
+            settled = settled and (row.time < late - SETTLED or row.time > future)
             mark = row.number if settled else mark
-        if mark > known:
-            store.execute(
-                "INSERT INTO meta (key, value) VALUES ('expired', :mark) ON CONFLICT (key) "
-                "DO UPDATE SET value = excluded.value WHERE meta.value < excluded.value",
-                mark=mark,
-            )
-        if len(old) < len(rows):
+        if skipped := [row for row in rows if row.time > future and row.reward is None]:
+            _mark(store, "skipped", skipped[0].number, "<")
+            _mark(store, "skipped_time", min(row.time for row in skipped), "<")
+        _mark(store, "expired", mark, ">")
+        if any(late <= row.time <= future for row in rows):
             break
         after = rows[-1].number
+
+
+def _marks(store: Store) -> dict[str, int]:
+    """Return how far expiry has come, and what it has passed over."""
+    found = store.rows(f"SELECT key, value FROM meta WHERE key IN ({MARKS})")
+    return {"expired": 0, "skipped": 0, "skipped_time": 2**62} | dict(found)
+
+
+def _mark(store: Store, key: str, value: int, better: str) -> None:
+    """Note a number, unless a better one is there."""
+    store.execute(
+        "INSERT INTO meta (key, value) VALUES (:key, :value) ON CONFLICT (key) "
+        f"DO UPDATE SET value = excluded.value WHERE excluded.value {better} meta.value",
+        key=key,
+        value=value,
+    )

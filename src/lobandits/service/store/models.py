@@ -32,6 +32,12 @@ def versions(store: Store, problem: str = DEFAULT_PROBLEM) -> list[int]:
     return [version for (version,) in store.rows(query, problem=problem)]
 
 
+def put_times(store: Store, problem: str = DEFAULT_PROBLEM) -> list[tuple[int, int]]:
+    """Return all of a problem's versions and when each was put, the newest first."""
+    query = f"SELECT version, time FROM models WHERE {OF} ORDER BY version DESC"
+    return [(version, time) for version, time in store.rows(query, problem=problem)]
+
+
 def newest_versions(store: Store) -> dict[str, int]:
     """Return the newest version of every problem that was not withdrawn."""
     query = (

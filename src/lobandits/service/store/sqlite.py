@@ -1,12 +1,20 @@
 """SQLite: one file in WAL mode, with one writer at a time."""
 
+import os
+import sqlite3
+import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 
 from lobandits._checks import one_of
 from lobandits.errors import LobInputError
+from lobandits.service.errors import StoreUnavailableError
+from lobandits.service.store.tables import migrate
 from lobandits.service.store.transaction import WRITE, Transaction
 
 BUSY_SECONDS = 5.0  # that others wait for the one writer
@@ -43,11 +51,15 @@ def sqlite_engine(url: URL) -> Engine:
     synchronous = one_of("synchronous", str(options.pop("synchronous", "full")), ("full", "normal"))
     if options:
         raise LobInputError(f"unknown option {next(iter(options))!r} of SQLite; known: synchronous")
+    file = f"file:{quote(str(Path(url.database).absolute()))}?mode=rw"  # never a new, empty one
+
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(
+            file, uri=True, timeout=BUSY_SECONDS, cached_statements=256, check_same_thread=False
+        )
+
     engine = create_engine(
-        url.set(query={}),
-        connect_args={"timeout": BUSY_SECONDS, "cached_statements": 256},
-        pool_size=8,
-        max_overflow=-1,
+        url.set(query={}), creator=connect, pool_size=8, max_overflow=-1, hide_parameters=True
     )
 
     @event.listens_for(engine, "connect")
@@ -68,3 +80,59 @@ def sqlite_engine(url: URL) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
     return engine
+
+
+class StoreFile:
+    """The file of a store, known by its device and inode: it may be removed under a server."""
+
+    def __init__(self, url: URL) -> None:
+        assert url.database
+        self.path = Path(url.database).absolute()
+        self._url = url
+        self._known: tuple[int, int] | None = None
+
+    def create(self) -> bool:
+        """Create the file if there is none, whole and for its owner alone; whether it did."""
+        new = not self.path.exists()
+        if new:
+            self._create()
+        if self.path.is_file() and not self.path.stat().st_size:
+            raise LobInputError(
+                f"{self.path} is empty, and no store ever is; restore it from a backup, or remove "
+                "it, and a new store is created"
+            )
+        self._known = self._identity()
+        return new
+
+    def check(self) -> None:
+        """Raise `StoreUnavailableError` if the file is no longer the one that was opened."""
+        if self._identity() != self._known:
+            raise StoreUnavailableError(
+                f"the file {self.path} was removed or replaced while it was in use; put it back, "
+                "or restore a backup and start anew"
+            )
+
+    def _identity(self) -> tuple[int, int] | None:
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def _create(self) -> None:
+        """Make the store under another name, then give it its own, unless another process has."""
+        try:
+            number, name = tempfile.mkstemp(prefix=f".{self.path.name}.", dir=self.path.parent)
+        except OSError as error:
+            raise StoreUnavailableError(f"cannot create the store {self.path}: {error}") from error
+        os.close(number)
+        try:
+            engine = sqlite_engine(self._url.set(database=name))
+            writing = engine.connect().execution_options(**{WRITE: True})
+            with writing as connection, connection.begin():
+                migrate(connection)
+            engine.dispose()
+            with suppress(FileExistsError):
+                os.link(name, self.path)
+        finally:
+            Path(name).unlink()

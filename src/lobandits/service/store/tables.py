@@ -25,7 +25,6 @@ from sqlalchemy import (
     insert,
     inspect,
     select,
-    text,
     update,
 )
 
@@ -122,6 +121,15 @@ decisions = Table(
 )
 # For erasure. In SQLite it would cost a quarter of every decision, and a scan is quick there.
 Index("decisions_of_user", decisions.c.user_id).ddl_if(dialect="postgresql")
+past_rewards = Table(
+    "past_rewards",
+    metadata,
+    Column("id", LargeBinary(16), primary_key=True),
+    Column("user_id", BigInteger, nullable=False, index=True),
+    Column("arm_id", BigInteger, nullable=False),
+    Column("reward", Double, nullable=False),
+    sqlite_with_rowid=False,
+)
 activity = Table(
     "activity",
     metadata,
@@ -144,12 +152,11 @@ STEPS: tuple[Callable[[Connection], None], ...] = (_create,)
 """Step i brings a store from version i to i + 1; an empty store has version 0."""
 
 
-def migrate(connection: Connection) -> None:
-    """Bring the store up to date in the caller's transaction; refuse one of a newer lobandits."""
-    if connection.dialect.name == "postgresql":  # one process at a time, however long it takes
-        connection.execute(text("SET LOCAL statement_timeout = 0"))
-        connection.execute(text("SET LOCAL lock_timeout = 0"))
-        connection.execute(text("SELECT pg_advisory_xact_lock(6071923)"))
+def migrate(connection: Connection) -> bool:
+    """Bring the store up to date in the caller's transaction; return whether it is new.
+
+    Refuse one of a newer lobandits.
+    """
     if not inspect(connection).has_table("meta"):
         meta.create(connection)
         connection.execute(insert(meta).values(key="version", value=0))
@@ -164,3 +171,4 @@ def migrate(connection: Connection) -> None:
         step(connection)
     if version < len(STEPS):
         connection.execute(update(meta).where(here).values(value=len(STEPS)))
+    return version == 0

@@ -1,4 +1,4 @@
-"""The one writing transaction: eight statements, and two ways to run them.
+"""The one writing transaction: ten statements, and two ways to run them.
 
 They are the hot path, so they go to the driver as text, with parameters only. Each database has
 its own words for ``{keys}`` (one of many values) and ``{rows}`` (many rows).
@@ -27,6 +27,15 @@ class StoredDecision(NamedTuple):
     model: int
     reward: float | None
     rewarded: int | None
+
+
+class StoredReward(NamedTuple):
+    """A row of the table of past rewards."""
+
+    id: bytes
+    user_id: int
+    arm_id: int
+    reward: float
 
 
 class StoredStatistics(NamedTuple):
@@ -104,6 +113,17 @@ class Transaction(ABC):
     def set_rewards(self, rows: Sequence[tuple[float, int | None, int]]) -> None:
         """Write (reward, when it was reported, number of the decision)."""
         self.change(self.set_rewards_text, "float8 bigint bigint", rows)
+
+    def find_past(self, ids: Sequence[bytes]) -> dict[bytes, StoredReward]:
+        """Return the past rewards that are known."""
+        query = "SELECT id, user_id, arm_id, reward FROM past_rewards WHERE id {keys}"
+        rows = self.fetch(query, "bytea", ids)
+        return {row[0]: StoredReward._make(row) for row in rows}
+
+    def add_past(self, rows: Sequence[StoredReward]) -> None:
+        """Write past rewards; it fails, and may be tried again, if another process wrote one."""
+        statement = "INSERT INTO past_rewards (id, user_id, arm_id, reward) {rows}"
+        self.change(statement, "bytea bigint bigint float8", rows)
 
     def add_activity(self, rows: Iterable[tuple[int, int, int, int, int, float]]) -> None:
         """Add (minute, arm, writer, decisions, rewards, total) to what is there."""

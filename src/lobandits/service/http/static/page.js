@@ -71,7 +71,9 @@ function say(id, text) {
 }
 
 function draw() {
-  say("model", `${model.policy}, model ${model.model}`);
+  const broken = activity.unreadable.length ? `; cannot read ${activity.unreadable.join(", ")}: see the log` : "";
+  say("model", `${model.policy}, model ${model.model}${broken}`);
+  drawContexts();
   drawTotals();
   drawTraffic();
   drawArms();
@@ -96,6 +98,20 @@ function drawTotals() {
     ),
   );
 }
+
+/** Offer the contexts that arms are named after, "context: arm"; hide the choice without any. */
+function drawContexts() {
+  const named = model.arms.filter((arm) => arm.includes(": ")).map((arm) => arm.split(": ")[0]);
+  const names = [...new Set(named)];
+  $("contexts").hidden = !names.length;
+  const offered = [...$("context").options].map((option) => option.value);
+  if (offered.join("\n") === ["", ...names].join("\n")) return;
+  const options = names.map((name) => html("option", { value: name }, name));
+  $("context").replaceChildren(html("option", { value: "" }, "all"), ...options);
+}
+
+const inContext = (arm) => arm.startsWith($("context").value && `${$("context").value}: `);
+const nameInContext = (arm) => arm.slice($("context").value && $("context").value.length + 2);
 
 /** Return the sums of an arm's rewards in each minute. */
 const totals = ({ mean, rewards }) => rewards.map((n, i) => n * (mean[i] ?? 0));
@@ -146,14 +162,16 @@ function drawTraffic() {
 }
 
 function armRows() {
-  const decisions = buckets(activity.decisions);
+  const shown = Object.entries(activity.arms).filter(([arm]) => inContext(arm));
+  const inMinute = (i) => sum(shown.map(([, series]) => series.decisions[i]));
+  const decisions = buckets(activity.minutes.map((_, i) => inMinute(i)));
   const ratios = (parts, wholes) => parts.map((part, i) => ratio(part, wholes[i]));
-  return Object.entries(activity.arms).map(([arm, series]) => {
+  return shown.map(([arm, series]) => {
     const played = buckets(series.decisions);
     const rewarded = buckets(series.rewards);
     const sums = buckets(totals(series));
     return {
-      arm,
+      arm: nameInContext(arm),
       rewards: sum(rewarded),
       share: ratio(sum(played), sum(decisions)),
       mean: ratio(sum(sums), sum(rewarded)),
@@ -215,13 +233,16 @@ function drawOrders() {
     const kind = strength > 55 ? "cell strong" : "cell";
     return html("td", { class: kind, "--strength": `${strength}%` }, rank);
   };
-  const rows = ranks.map((row, state) => tableRow(state, ...row.map(drawn)));
-  $("orders").replaceChildren(table(["state", ...arms], rows));
+  const shown = (_, i) => inContext(arms[i]);
+  const rows = ranks.map((row, state) => tableRow(state, ...row.filter(shown).map(drawn)));
+  const names = arms.filter(shown).map(nameInContext);
+  $("orders").replaceChildren(table(["state", ...names], rows));
 }
 
 async function explain(user) {
   try {
-    const { why, states, notes } = await ask(`v1/users/${encodeURIComponent(user)}`);
+    const context = $("context").value && `?context=${encodeURIComponent($("context").value)}`;
+    const { why, states, notes } = await ask(`v1/users/${encodeURIComponent(user)}${context}`);
     $("user-result").replaceChildren(
       ...chanceTable(`Arms of ${user}`, why, "probability"),
       ...chanceTable("Most likely states", states, "posterior", 10),
@@ -248,6 +269,7 @@ $("minutes").onchange = () => {
   picked = -1;
   refresh();
 };
+$("context").onchange = draw;
 $("user-form").onsubmit = (event) => {
   event.preventDefault();
   explain($("user").value);
