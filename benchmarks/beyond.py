@@ -176,7 +176,8 @@ def alone_row(name: str, problems: lob.Problems, dag: bool) -> None:
         known = own[user] if isinstance(own, lob.UserOrders) else own
         orders = random_dags(known, np.random.default_rng([SEED, user])) if dag else known
         prior = lob.Prior.from_orders(orders, sigma)
-        for i, policy in enumerate((lob.LobBayes(prior, trust=0.999), lob.LobIDS(orders, sigma))):
+        both: tuple[lob.Policy, ...] = lob.LobBayes(prior, trust=0.999), lob.LobIDS(orders, sigma)
+        for i, policy in enumerate(both):
             regret[i, user] = play_alone(policy, means, sigma, user) / unit[user]
     cells = []
     for horizon in ALONE:

@@ -173,7 +173,7 @@ def test_regret_weighs_most_while_the_prior_knows_more_than_the_plays() -> None:
     prior = random_prior(2, 4, seed=13)
     own = np.diag(prior.population_covariance - prior.population_covariance.mean()).mean()
     assert LobBayes(prior, sigma=2.0)._worth == pytest.approx(4.0 / own)
-    one_arm = LobBayes(Prior(["a"], [1], [[0]], [[1]], 1, [0], 1))
+    one_arm = LobBayes(Prior(("a",), np.ones(1), np.zeros((1, 1)), np.eye(1), 1, np.zeros(1), 1))
     assert caution(np.zeros(1, np.int64), 1.0, one_arm._worth) == 6
 
 
@@ -186,7 +186,8 @@ def test_who_trusts_the_orders_weighs_information_more(trust: float, power: floa
 
 def test_a_user_whom_no_state_fits_is_given_to_none() -> None:
     """Ten standard deviations from both states, and one nearer to the first."""
-    prior = Prior(["a", "b"], [0.5, 0.5], [[1, 0], [0, 1]], 0.1 * np.eye(2), 0.1, [0, 0], 0.3)
+    half, spread = np.full(2, 0.5), 0.1 * np.eye(2)
+    prior = Prior(("a", "b"), half, np.eye(2), spread, 0.1, np.zeros(2), 0.3)
     policy = LobBayes(prior, trust=0.0, stranger=0.0)
     state = policy.start()
     policy.record(state, [0], [5.0])
