@@ -33,6 +33,12 @@ def policy() -> Policy:
     return lob.LobTS(lob.LatentOrders.from_rankings(rankings), sigma=1.0)
 
 
+def bayes() -> Policy:
+    """Return LobBayes on the same orders, with shares, scales and spread as logs give them."""
+    orders = policy().orders  # type: ignore[attr-defined]
+    return lob.LobBayes(lob.Prior.from_orders(orders), sigma=1.0)
+
+
 def _name(user: int) -> str:
     return f"user-{user:010d}"
 

@@ -2,13 +2,16 @@
 
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import lobandits as lob
+from lobandits._checks import BoolArray, FloatArray
 from lobandits.errors import LobInputError, LobWarning
 from lobandits.policies import registry
 
@@ -73,7 +76,7 @@ def test_it_simulates(greedy: type[lob.Policy]) -> None:
 
 
 def test_an_agent_saves_and_loads_it(greedy: type[lob.Policy], tmp_path: Path) -> None:
-    agent = lob.Agent(greedy(ORDERS, 1.0), seed=0)  # type: ignore[call-arg]
+    agent = lob.Agent(greedy(ORDERS, 1.0), seed=0)  # type: ignore[call-arg, arg-type]
     for _ in range(5):
         agent.record(agent.choose(), 1.0)
     agent.save(tmp_path / "agent.json")
@@ -84,7 +87,7 @@ def test_an_agent_saves_and_loads_it(greedy: type[lob.Policy], tmp_path: Path) -
 def test_a_service_serves_it_and_starts_again(greedy: type[lob.Policy], tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'lob.db'}"
     for start in (True, False):
-        policy = greedy(ORDERS, 1.0) if start else None  # type: ignore[call-arg]
+        policy = greedy(ORDERS, 1.0) if start else None  # type: ignore[call-arg, arg-type]
         with lob.DecisionService(policy, lob.open_store(url)) as service:
             decision = service.decide("ada", allowed=["a", "b"])
             service.record(decision.id, 2.0)
@@ -121,7 +124,7 @@ def test_what_cannot_come_back_is_not_written(greedy: type[lob.Policy], tmp_path
         lob.Agent(policy, seed=0).save(path)
     assert not path.exists()
     url = f"sqlite:///{tmp_path / 'lob.db'}"
-    first = greedy(ORDERS, 1.0)  # type: ignore[call-arg]
+    first = greedy(ORDERS, 1.0)  # type: ignore[call-arg, arg-type]
     with lob.DecisionService(first, lob.open_store(url)) as service:
         model = service.model
         with pytest.raises(LobInputError, match="cannot be stored"):
@@ -144,3 +147,26 @@ def test_entry_points_are_loaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     with pytest.warns(LobWarning, match="'no_such_module' cannot be loaded"):
         assert "greedy" in lob.POLICIES
     registry.load_plugins.cache_clear()
+
+
+def test_arms_without_names_are_numbered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_classes", dict(registry._classes))
+
+    @dataclass(frozen=True)
+    class Even(lob.Policy):
+        name = "even"
+        n_arms: int
+
+        def odds(self, state: lob.State, allowed: BoolArray) -> FloatArray:
+            return np.broadcast_to(allowed, state.counts.shape).astype(np.float64)
+
+    @dataclass(frozen=True)
+    class Unknown(Even):
+        name = "unknown"
+        n_arms: int = field(init=False)
+
+    assert lob.Agent(Even(3), seed=0).choose() in ("0", "1", "2")
+    with pytest.raises(LobInputError, match="n_arms must be a whole number"):
+        Even(0)
+    with pytest.raises(LobInputError, match="Unknown needs n_arms"):
+        Unknown()

@@ -7,6 +7,7 @@ import typer
 from lobandits.cli import (
     backup,
     bound,
+    compare,
     data,
     demo,
     export,
@@ -60,6 +61,7 @@ app.command(epilog=serve.EXAMPLES, context_settings={"auto_envvar_prefix": serve
     friendly(serve.serve)
 )
 app.add_typer(model.model, name="model")
+app.command()(friendly(compare.compare))
 app.command()(friendly(export.export))
 app.command("import", epilog=import_logs.EXAMPLES)(friendly(import_logs.import_logs))
 app.command()(friendly(backup.backup))

@@ -1,8 +1,10 @@
 """``lob serve``: decisions over HTTP."""
 
+import json
 import os
 import signal
 from collections.abc import Callable
+from contextlib import closing
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, ParamSpec
@@ -16,6 +18,7 @@ from lobandits.cli.options import (
     PolicyName,
     Sigma,
     Store,
+    existing,
     need_service,
 )
 from lobandits.cli.policies import Import, import_policies
@@ -36,6 +39,12 @@ For other machines, with keys, four processes and PostgreSQL:
     export LOB_API_KEY=... LOB_ADMIN_KEY=...
 
     lob serve --orders orders.json --host 0.0.0.0 --workers 4 --store postgresql://lob@db/lob
+
+Against what you would do without it, with logs that support estimates, then:
+
+    lob serve --orders model.json --policy lobbayes --control popular=0.1 --explore 0.05
+
+    lob compare
 
 Every option is also a variable, LOB_STORE for --store, and a line of a file:
 
@@ -111,6 +120,26 @@ def serve(
     problem: Annotated[
         str, typer.Option(help="The problem of --orders, and of requests that name none.")
     ] = DEFAULT_PROBLEM,
+    control: Annotated[
+        str | None,
+        typer.Option(
+            metavar="POLICY=SHARE",
+            help="Let another policy decide for a share of users, to compare: popular=0.1.",
+        ),
+    ] = None,
+    control_rewards: Annotated[
+        int, typer.Option(help="Rewards after which a user counts in the comparison.")
+    ] = 10,
+    explore: Annotated[
+        float, typer.Option(help="Share of choices that are uniform among the allowed arms.")
+    ] = 0.0,
+    apprentice: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ARM_FIELD",
+            help="Requests say in this field which arm is shown anyway; decide silently.",
+        ),
+    ] = None,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
     keys: Annotated[
         Path | None,
@@ -134,9 +163,10 @@ def serve(
     """
     need_service()
     import_policies(*imports or ())
-    from lobandits._checks import one_of, whole
+    from lobandits._checks import fraction, one_of, whole
     from lobandits._imports import Code
     from lobandits.policies import POLICIES
+    from lobandits.service import Control
     from lobandits.service.http import Settings
     from lobandits.service.http.json_log import LEVELS
     from lobandits.service.http.serve import ServerPlan
@@ -151,6 +181,51 @@ def serve(
         Code.of(cls.__module__ for cls in POLICIES.values()),
         problem,
         None if keep is None else seconds("--keep", keep),
+        fraction("--explore", explore),
+        control is not None,
+        apprentice,
     )
+    if apprentice is not None:
+        from lobandits.service.http.bodies import apprentice_bodies
+
+        apprentice_bodies(apprentice)
+        if control is not None:
+            raise LobInputError(
+                "--apprentice decides nothing, so there is nothing to compare; leave out --control"
+            )
     known = None if orders is None else read_policy(orders, policy, sigma)
-    plan.run(known, host, port, workers)
+    group = None
+    if control is not None:
+        name, share = read_control(control)
+        if orders is None:
+            check_same(store, problem, name, share, control_rewards)
+        else:
+            group = Control(read_policy(orders, name, sigma), share, control_rewards)
+    plan.run(known, host, port, workers, group)
+
+
+def read_control(text: str) -> tuple[str, float]:
+    """Return policy and share of a control group."""
+    name, _, share = text.rpartition("=")
+    try:
+        if name:
+            return name, float(share)
+    except ValueError:
+        pass
+    raise LobInputError(f"--control must be POLICY=SHARE, such as popular=0.1, got {text!r}")
+
+
+def check_same(store: str, problem: str, name: str, share: float, rewards: int) -> None:
+    """Refuse another control group than the store's newest: without orders that goes on."""
+    from lobandits.service import open_store
+    from lobandits.service.store.comparisons import newest_comparison
+
+    with closing(open_store(existing(store))) as opened:
+        stored = newest_comparison(opened, problem)
+    kept = stored and (json.loads(stored.policy)["policy"], stored.share, stored.rewards)
+    if kept != (name.partition("(")[0], share, rewards):
+        has = "none" if kept is None else "{}={:g} --control-rewards {}".format(*kept)
+        raise LobInputError(
+            f"without --orders the store's control group goes on, which is {has}; give --orders "
+            "to begin another"
+        )

@@ -157,6 +157,10 @@ class LobBayes(Policy[State]):
         np.divide(states, total, out=uniform, where=total > 0)
         return uniform
 
+    def stranger_chances(self, state: State) -> FloatArray:
+        """Return the chance that each user is like none in the logs, (n_users,)."""
+        return self._shares(state)[:, -1]
+
     def _shares(self, state: State) -> FloatArray:
         """Return the chances of all versions of the components, and of the stranger."""
         sigma, mixture, tables, room = self._args()

@@ -1,6 +1,7 @@
 from lobandits.service.calls import DecisionCall as DecisionCall
 from lobandits.service.calls import RewardCall as RewardCall
 from lobandits.service.client import Client as Client
+from lobandits.service.control_group import Control as Control
 from lobandits.service.decision import Decision as Decision
 from lobandits.service.decision import new_id as new_id
 from lobandits.service.decision_service import DecisionService as DecisionService

@@ -1,5 +1,6 @@
 """The one transaction: rewards are counted, then decisions are made, and all is written."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from lobandits.service.errors import (
     RewardConflictError,
     UnknownDecisionError,
 )
+from lobandits.service.group_sums import Comparisons, add_advice, add_groups, add_trials
 from lobandits.service.past_rewards import (
     ALREADY,
     CONFLICT,
@@ -21,6 +23,7 @@ from lobandits.service.past_rewards import (
     Sums,
     add_reward,
 )
+from lobandits.service.rules import Rules
 from lobandits.service.store import Store
 from lobandits.service.store.models import StoredNames
 from lobandits.service.store.tables import MINUTE, microseconds
@@ -30,10 +33,14 @@ UNKNOWN, EXPIRED = "unknown decision", "expired"
 
 
 class Recorded(NamedTuple):
-    """The statuses of each call's rewards, and what each arm earned, without default rewards."""
+    """The statuses of each call's rewards, and what each arm earned, without default rewards.
+
+    ``rewarded`` are the decisions that have a reward now, also the default.
+    """
 
     outcomes: dict[RewardCall, list[str]]
     earned: Sums
+    rewarded: list[tuple[StoredDecision, float]]
 
 
 def record_rewards(
@@ -47,7 +54,7 @@ def record_rewards(
     ids = {key for call in calls for key, _ in call.rewards if key}
     stored = transaction.find_decisions(sorted(ids), lock=True)
     written: list[tuple[float, int | None, int]] = []
-    recorded = Recorded({}, {})
+    recorded = Recorded({}, {}, [])
     for call in calls:
         when = None if call.default else now
         statuses = recorded.outcomes[call] = []
@@ -58,6 +65,7 @@ def record_rewards(
             statuses.append(_status(found, reward))
             if found is not None and found.reward is None:
                 written.append((reward, when, found.number))
+                recorded.rewarded.append((found, reward))
                 stored[found.id] = found._replace(reward=reward, rewarded=when)
                 add_reward(added, (found.user_id, found.arm_id), reward)
                 if not call.default:
@@ -103,12 +111,14 @@ class Batch:
         rng: np.random.Generator,
         writer: int,
         calls: Sequence[Call[Any]],
+        rules: Rules,
+        comparisons: Comparisons,
     ) -> None:
-        self._writer = writer
+        self._writer, self._comparisons = writer, comparisons
         self._names = current.names
         self._rewards = [call for call in calls if isinstance(call, RewardCall)]
         decisions = [call for call in calls if isinstance(call, DecisionCall)]
-        self._maker = DecisionMaker(current, rng, decisions)
+        self._maker = DecisionMaker(current, rng, decisions, rules)
         self._past = PastRewards(current, [call for call in calls if isinstance(call, PastCall)])
 
     def run(self, store: Store) -> None:
@@ -128,9 +138,13 @@ class Batch:
         recorded = record_rewards(transaction, self._names, self._rewards, now, added)
         transaction.add_statistics((*cell, *sums) for cell, sums in added.items())
         decided = self._maker.decide(transaction, now)
-        played, earned = decided.played, recorded.earned
+        made, rewarded = decided.made, recorded.rewarded
+        played, earned = Counter(row.arm_id for row in made), recorded.earned
         transaction.add_activity(
             (now // MINUTE, arm, self._writer, played[arm], *earned.get(arm, (0, 0.0)))
             for arm in {*played, *earned}
         )
+        add_groups(transaction, now, self._writer, made, rewarded)
+        add_advice(transaction, self._writer, made, rewarded)
+        add_trials(transaction, now, rewarded, self._comparisons)
         return {**past, **recorded.outcomes, **decided.outcomes}

@@ -18,6 +18,7 @@ from lobandits.service.decision import (
     check_id,
     check_name,
     check_problem,
+    check_shown,
     check_user,
 )
 from lobandits.service.errors import InvalidRequestError, UnknownDecisionError
@@ -35,6 +36,7 @@ class Request(NamedTuple):
     id: bytes | None
     context: str | None
     problem: str | None
+    shown: str | None = None
 
 
 class Reward(NamedTuple):
@@ -78,13 +80,14 @@ def _past_reward(reward: Any) -> PastReward:
 def _request(request: Any) -> Request:
     if isinstance(request, str | int):
         return Request(check_user(request), None, None, None, None)
-    user, allowed, key, context, problem = _fields(request, "request", *Request._fields)
+    user, allowed, key, context, problem, shown = _fields(request, "request", *Request._fields)
     return Request(
         user=check_user(user),
         allowed=check_allowed(allowed),
         id=None if key is None else check_id(key),
         context=check_context(context),
         problem=check_problem(problem),
+        shown=check_shown(shown),
     )
 
 

@@ -151,6 +151,10 @@ class Client:
         """Return what happened in the last minutes."""
         return self._ask("GET", self._path("/v1/activity", problem, minutes=minutes))
 
+    def comparison(self, problem: str | None = None) -> dict[str, Any]:
+        """Return how the model's users do against the control group's."""
+        return self._ask("GET", self._path("/v1/comparison", problem))
+
     @property
     def model(self) -> str:
         """The name of the model that decides now."""

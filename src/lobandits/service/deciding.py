@@ -1,19 +1,23 @@
 """Decisions in a transaction: those that exist are returned again, the others are made."""
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+from lobandits._checks import IntArray
 from lobandits.errors import LobError
 from lobandits.orders.contexts import without_context
 from lobandits.service.calls import DecisionCall
+from lobandits.service.control_group import CALLER, CONTROL, MODEL
 from lobandits.service.current_model import CurrentModels
 from lobandits.service.decision import Decision, new_ids
 from lobandits.service.errors import IdConflictError
-from lobandits.service.model import Model, Places
-from lobandits.service.store.transaction import StoredDecision, Transaction
+from lobandits.service.model import Model, Places, Table
+from lobandits.service.rules import Rules
+from lobandits.service.store.transaction import NewDecision, StoredDecision, Transaction
+
+NOBODY = (None, None, None)  # no group, no comparison, no advice
 
 
 class Wanted(NamedTuple):
@@ -25,6 +29,7 @@ class Wanted(NamedTuple):
     model: Model
     places: Places
     context: str | None
+    shown: int | None  # the place of the arm that the caller has chosen itself
 
     @property
     def owner(self) -> tuple[str, str]:
@@ -37,10 +42,10 @@ class Wanted(NamedTuple):
 
 
 class Decided(NamedTuple):
-    """The decisions or the error of each call, and how many new decisions each arm has."""
+    """The decisions or the error of each call, and what was written of new ones."""
 
     outcomes: dict[DecisionCall, list[Decision] | LobError]
-    played: Counter[int]
+    made: list[NewDecision]
 
 
 class DecisionMaker:
@@ -51,9 +56,13 @@ class DecisionMaker:
     """
 
     def __init__(
-        self, current: CurrentModels, rng: np.random.Generator, calls: Iterable[DecisionCall]
+        self,
+        current: CurrentModels,
+        rng: np.random.Generator,
+        calls: Iterable[DecisionCall],
+        rules: Rules,
     ) -> None:
-        self._current, self._names, self._rng = current, current.names, rng
+        self._current, self._names, self._rng, self._rules = current, current.names, rng, rules
         self._wanted: dict[DecisionCall, list[Wanted]] = {}
         self._users: dict[str, int] = {}
         self._tried = False
@@ -72,6 +81,9 @@ class DecisionMaker:
                 model=(model := self._current.model(request.problem)),
                 places=model.places(request.allowed, request.context),
                 context=request.context,
+                shown=None
+                if request.shown is None
+                else model.place(request.shown, request.context),
             )
             for request, fresh in zip(call.requests, new_ids(call.size), strict=True)
         ]
@@ -88,13 +100,13 @@ class DecisionMaker:
         self._tried = True
         stored = transaction.find_decisions(known)
         fresh, stolen = self._accept(stored, self._users)
-        made, played = self._make(transaction, fresh, self._users, now)
+        made, written = self._make(transaction, fresh, self._users, now)
         made |= {want.id: self._told(want, stored[want.id]) for want in every if want.id in stored}
         outcomes = {
             call: stolen.get(call) or [made[want.id] for want in wants]
             for call, wants in self._wanted.items()
         }
-        return Decided(outcomes, played)
+        return Decided(outcomes, written)
 
     def _accept(
         self, stored: dict[bytes, StoredDecision], users: dict[str, int]
@@ -123,26 +135,44 @@ class DecisionMaker:
 
     def _make(
         self, transaction: Transaction, wants: list[Wanted], users: dict[str, int], now: int
-    ) -> tuple[dict[bytes, Decision], Counter[int]]:
+    ) -> tuple[dict[bytes, Decision], list[NewDecision]]:
         """Decide for users, new ones too, and write the decisions."""
         if not wants:
-            return {}, Counter()
+            return {}, []
         row_of = {name: row for row, name in enumerate(dict.fromkeys(want.user for want in wants))}
         users = users | transaction.add_users(name for name in row_of if name not in users)
         numbers = [users[name] for name in row_of]
         stored = transaction.read_statistics(numbers)
-        written, made = [], {}
+        written: list[NewDecision] = []
+        made: dict[bytes, Decision] = {}
         for model, mine in _by_model(wants).items():
+            table = model.table(numbers, stored)
             rows = np.array([row_of[want.user] for want in mine])
-            table, sets = model.table(numbers, stored), [want.places for want in mine]
-            choices = model.choose(table, rows, sets, self._rng)
-            for want, place, chance in zip(mine, *choices, strict=True):
-                arm = model.ids[place]
-                written.append((want.id, users[want.user], arm, chance, model.version, now))
-                name = want.named_here(model.policy.arms[place])
-                made[want.id] = Decision(want.id.hex(), name, chance, model.name)
+            for want, new in zip(mine, self._choose(model, mine, table, rows), strict=True):
+                written.append(new._replace(user_id=users[want.user], time=now))
+                arm = want.named_here(model.arm(new.arm_id))
+                made[want.id] = Decision(want.id.hex(), arm, new.probability, model.name)
         transaction.add_decisions(written)
-        return made, Counter(row[2] for row in written)
+        return made, written
+
+    def _choose(
+        self, model: Model, wants: list[Wanted], table: Table, rows: IntArray
+    ) -> Iterator[NewDecision]:
+        """Yield what is to be written of each request, but for the user's number and the time."""
+        rules = self._rules.of(model.problem)
+        comparison = None if rules.control is None else rules.control.stored.id
+        controlled = [want.shown is None and rules.in_control(want.user) for want in wants]
+        shown, sets = [want.shown for want in wants], [want.places for want in wants]
+        choices = model.choose(table, rows, sets, self._rng, rules, controlled, shown)
+        for want, control, drawn, played, chance in zip(wants, controlled, *choices, strict=True):
+            new = NewDecision(want.id, 0, model.ids[played], chance, model.version, 0, *NOBODY)
+            if want.shown is not None:
+                yield new._replace(control_group=CALLER, advised=model.ids[drawn])
+            elif comparison is not None:
+                group = CONTROL if control else MODEL
+                yield new._replace(control_group=group, comparison_id=comparison)
+            else:
+                yield new
 
     def _told(self, want: Wanted, row: StoredDecision) -> Decision:
         """Return a stored decision as it was returned before."""

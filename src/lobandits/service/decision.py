@@ -138,6 +138,13 @@ def check_context(context: Any) -> str | None:
     return context
 
 
+def check_shown(shown: Any) -> str | None:
+    """Return the name of the arm that a caller shows by itself; None stands for none."""
+    if shown is not None and not isinstance(shown, str):
+        raise InvalidRequestError("shown", f"an arm is a string, got {type(shown).__name__}")
+    return shown
+
+
 def check_allowed(allowed: Any) -> tuple[str, ...] | None:
     """Return the names of allowed arms; None stands for all."""
     if allowed is None:

@@ -1,13 +1,15 @@
 """The service itself: decides for users and counts their rewards; HTTP only translates it."""
 
+import math
 import secrets
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from typing import Any
 
 import numpy as np
 
-from lobandits._checks import not_negative, whole
+from lobandits._checks import fraction, not_negative, whole
 from lobandits.errors import LobError, LobInputError
 from lobandits.policies import Policy
 from lobandits.service.batch import Batch, counted
@@ -19,16 +21,21 @@ from lobandits.service.calls import (
     RewardCall,
     check_reward,
 )
+from lobandits.service.control_group import Control, ControlGroup
 from lobandits.service.current_model import CurrentModels
 from lobandits.service.decision import Decision, check_context, check_problem, check_user
 from lobandits.service.errors import StoreUnavailableError
+from lobandits.service.group_sums import Comparisons
 from lobandits.service.model import Model
 from lobandits.service.past_rewards import RECORDED
 from lobandits.service.reports.activity import activity_report
+from lobandits.service.reports.comparison import comparison_report
 from lobandits.service.reports.log import PAGE, LogRow, log_rows
 from lobandits.service.reports.user import explanation, user_report
+from lobandits.service.rules import Rules
 from lobandits.service.served_policy import encoded
 from lobandits.service.store import Store, open_store
+from lobandits.service.store.comparisons import newest_comparison
 from lobandits.service.store.history import KEPT_MINUTES, drop_old_minutes, overdue, prune
 from lobandits.service.store.models import DEFAULT_PROBLEM
 from lobandits.service.store.tables import microseconds
@@ -59,6 +66,12 @@ class DecisionService:
         The problem of ``policy``, and the one that is meant where a call names none. A store may
         have many, each with its own models, arms and statistics; users are the same in all. A
         problem comes into being with its first model (`put_model`).
+    explore
+        The share of choices that are uniform among the allowed arms: every one of k then has a
+        chance of at least ``explore / k``, so that logs support off-policy estimates.
+    control
+        A control group of ``problem``: for its users another policy decides, and `comparison`
+        says which does better. True goes on with the store's newest; see `Control`.
     seed
         Seeds the choices, for tests; by default they are drawn from the system's entropy.
 
@@ -86,8 +99,11 @@ class DecisionService:
         default_reward: float = 0.0,
         keep: float | None = None,
         problem: str = DEFAULT_PROBLEM,
+        explore: float = 0.0,
+        control: Control | bool = False,
         seed: int | None = None,
     ) -> None:
+        explore = fraction("explore", explore)
         self.reward_wait = None if reward_wait is None else not_negative("reward_wait", reward_wait)
         self.default_reward = check_reward(default_reward)
         self.keep = None if keep is None else not_negative("keep", keep)
@@ -102,6 +118,7 @@ class DecisionService:
         self.store = open_store(store) if isinstance(store, str) else store
         try:
             self._current = CurrentModels(self.store, policy, self.problem)
+            self.rules = Rules(explore, self._control_group(control), self.problem)
         except BaseException:
             if isinstance(store, str):
                 self.store.close()
@@ -109,6 +126,8 @@ class DecisionService:
         self._rng = np.random.default_rng(seed)
         self._writer = secrets.randbelow(2**31)
         self._group = GroupCommit(self.run)
+        self._comparisons = Comparisons(self.store, self.rules.control)
+        self._compared: dict[str, tuple[float, dict[str, Any]]] = {}
 
     @property
     def model(self) -> str:
@@ -137,6 +156,7 @@ class DecisionService:
         id: str | None = None,  # noqa: A002
         context: str | None = None,
         problem: str | None = None,
+        shown: str | None = None,
     ) -> Decision:
         """Return an arm for a user.
 
@@ -155,17 +175,21 @@ class DecisionService:
             returned and those allowed are named without it.
         problem
             Choose among the arms of a problem, by default the service's own.
+        shown
+            The arm that your own system shows to the user: it is recorded, and its reward counts.
+            The model only says silently what it would have shown (`comparison`); ``probability``
+            is the chance that it would have been this arm.
 
         Raises `UnknownProblemError` if the problem has no model.
         """
         request = {"user": user, "allowed": allowed, "id": id, "context": context}
-        return self.decide_many([request | {"problem": problem}])[0]
+        return self.decide_many([request | {"problem": problem, "shown": shown}])[0]
 
     def decide_many(self, requests: Iterable[str | Mapping[str, Any]]) -> list[Decision]:
         """Return a decision for each request, all in one transaction or none.
 
         A request is a user's name, or a mapping with ``user`` and perhaps ``allowed``, ``id``,
-        ``context`` and ``problem``.
+        ``context``, ``problem`` and ``shown``.
         A user who comes twice is decided for twice on the same statistics.
         """
         return self._group.submit(DecisionCall(requests))
@@ -218,7 +242,8 @@ class DecisionService:
     def _run_together(self, calls: list[Call[Any]]) -> None:
         """Run calls in one transaction; if that fails, each in its own: none pays for another."""
         try:
-            Batch(self._current, self._rng, self._writer, calls).run(self.store)
+            args = self._current, self._rng, self._writer, calls, self.rules, self._comparisons
+            Batch(*args).run(self.store)
         except StoreUnavailableError:
             raise
         except Exception:
@@ -247,7 +272,8 @@ class DecisionService:
         places = model.places(None, check_context(context))
         statistics = user_statistics(self.store, model.problem, check_user(user))
         report = user_report(model, self._current.names, user, statistics)
-        return report | explanation(model, statistics, places)
+        rules = self.rules.of(model.problem)
+        return report | explanation(model, statistics, places, rules, rules.in_control(user))
 
     def forget(self, user: str) -> int:
         """Delete a user's statistics and decisions, of all problems; return how many decisions."""
@@ -313,8 +339,22 @@ class DecisionService:
         minutes = whole("minutes", minutes, most=KEPT_MINUTES)
         sample = whole("sample", sample, most=10_000)
         model = self._model(problem)
-        report = activity_report(self.store, model, microseconds(), minutes, sample)
+        names = self._current.names
+        report = activity_report(self.store, names, model, microseconds(), minutes, sample)
         return report | {"unreadable": self.unreadable}
+
+    def comparison(self, problem: str | None = None, age: float = 0.0) -> dict[str, Any]:
+        """Return how the model's users and those of the control group do, as plain data.
+
+        Of the newest control group, also if this process has none; with what an apprentice would
+        have changed. It may be up to ``age`` seconds old.
+        """
+        name = self._model(problem).problem
+        when, report = self._compared.get(name, (-math.inf, {}))
+        if time.monotonic() - when > age:
+            report = comparison_report(self.store, self._current.names, name)
+            self._compared[name] = time.monotonic(), report
+        return report
 
     def ready(self) -> None:
         """Return if the store can be written, else raise `StoreUnavailableError`."""
@@ -338,6 +378,13 @@ class DecisionService:
 
     def __repr__(self) -> str:
         return f"DecisionService({self.policy!r}, {self.store.url!r})"
+
+    def _control_group(self, control: Control | bool) -> ControlGroup | None:
+        """Return the control group of the service's own problem."""
+        if isinstance(control, Control):
+            control.put(self.store, self.problem)
+        stored = newest_comparison(self.store, self.problem) if control else None
+        return None if stored is None else ControlGroup(stored)
 
     def _model(self, problem: str | None) -> Model:
         self._current.follow()

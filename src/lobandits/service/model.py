@@ -1,6 +1,7 @@
 """A model: a policy that is served, and how it decides on rows of the store."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,13 +15,22 @@ from lobandits.service.errors import (
     UnknownContextError,
     UnreadableModelError,
 )
-from lobandits.service.served_policy import choose_arms, decoded, state_of
+from lobandits.service.rules import PLAIN, Rules
+from lobandits.service.served_policy import decoded, drawn, odds_of, state_of, with_floor
 from lobandits.service.store import Store
 from lobandits.service.store.models import DEFAULT_PROBLEM, arm_numbers, read_model
 from lobandits.service.store.transaction import StoredStatistics
 
 Places = list[int] | None  # of allowed arms in the model, in any order; None for all arms
 Table = tuple[IntArray, FloatArray]  # counts and sums, (n_users, n_arms) as the model's arms
+
+
+class Choices(NamedTuple):
+    """Places of the arms that the model draws and that are played, and the chances of these."""
+
+    drawn: list[int]
+    played: list[int]
+    chances: list[float]
 
 
 class Model:
@@ -70,6 +80,16 @@ class Model:
                 raise UnknownArmError(str(reason)) from None
             raise
 
+    def arm(self, number: int) -> str:
+        """Return the name of an arm of the model, by its number in the store."""
+        return self.policy.arms[int(self.column[number])]
+
+    def place(self, arm: str, context: str | None) -> int:
+        """Return the place of an arm, which a context's name precedes."""
+        places = self.places([arm], context)
+        assert places is not None
+        return places[0]
+
     def _inside(self, context: str) -> list[int]:
         """Return the places of a context's arms."""
         if context not in self._contexts:
@@ -93,16 +113,46 @@ class Model:
         return counts, sums
 
     def choose(
-        self, table: Table, rows: IntArray, sets: Sequence[Places], rng: np.random.Generator
-    ) -> tuple[list[int], list[float]]:
-        """Return a place in the model's arms, and its probability, for each request.
+        self,
+        table: Table,
+        rows: IntArray,
+        sets: Sequence[Places],
+        rng: np.random.Generator,
+        rules: Rules = PLAIN,
+        controlled: Sequence[bool] = (),
+        shown: Sequence[int | None] = (),
+    ) -> Choices:
+        """Return places in the model's arms, and their probabilities, for each request.
 
-        Request i is of the user ``rows[i]`` of the table, who may play the arms ``sets[i]``.
+        Request i is of the user ``rows[i]`` of the table, who may play the arms ``sets[i]``; the
+        control group decides for it if ``controlled[i]``, the caller itself if ``shown[i]``.
         """
         counts, sums = table
-        state = state_of(self.policy, counts[rows], sums[rows])
-        arms, chances = choose_arms(self.policy, state, self.allowed(sets), rng)
-        return arms.tolist(), chances.tolist()
+        odds = self.odds(counts[rows], sums[rows], self.allowed(sets), rules, controlled)
+        arms, chances = (array.tolist() for array in drawn(odds, rng))
+        played = list(arms)
+        for i, arm in enumerate(shown):
+            if arm is not None:
+                played[i], chances[i] = arm, float(odds[i, arm] / odds[i].sum())
+        return Choices(arms, played, chances)
+
+    def odds(
+        self,
+        counts: IntArray,
+        sums: FloatArray,
+        allowed: BoolArray,
+        rules: Rules = PLAIN,
+        controlled: Sequence[bool] = (),
+    ) -> FloatArray:
+        """Return the odds of each arm for users with these rewards, as they are served."""
+        odds = odds_of(self.policy, state_of(self.policy, counts, sums), allowed)
+        group = rules.control
+        if group is not None and any(controlled):
+            mine = np.flatnonzero(controlled)
+            every = np.broadcast_to(allowed, odds.shape)
+            odds = odds.copy()
+            odds[mine] = group.odds(self.policy.arms, counts[mine], sums[mine], every[mine])
+        return with_floor(odds, allowed, rules.explore) if rules.explore else odds
 
     def allowed(self, sets: Sequence[Places]) -> BoolArray:
         """Return choice sets as kernels take them, of one type, so that they compile once."""

@@ -31,11 +31,18 @@ from lobandits.service.http.settings import Settings
 logger = logging.getLogger(__name__)
 
 
-def create_app(service: DecisionService, settings: Settings | None = None) -> FastAPI:
-    """Return the app that serves ``service``, and closes it at the end; any ASGI server runs it."""
+def create_app(
+    service: DecisionService, settings: Settings | None = None, apprentice: str | None = None
+) -> FastAPI:
+    """Return the app that serves ``service``, and closes it at the end; any ASGI server runs it.
+
+    With ``apprentice``, the caller's own system chooses: every request for a decision says in the
+    field of that name which arm it shows, and the service decides silently.
+    """
     settings = settings or Settings()
     ring = KeyRing(settings.keys)
     metrics = Metrics()
+    service.store.on_unavailable = metrics.store_errors.inc
     queue = CallQueue(service.run)
 
     @asynccontextmanager
@@ -58,7 +65,7 @@ def create_app(service: DecisionService, settings: Settings | None = None) -> Fa
         exception_handlers=HANDLERS,
     )  # fmt: skip
     app.state.ring = ring
-    add_decisions(app, queue, metrics, service.problem)
+    add_decisions(app, queue, metrics, service.problem, apprentice)
     add_admin(app, service)
     add_history(app, queue)
     add_models(app, service)

@@ -6,8 +6,10 @@ Only the form of bodies is checked here.
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+import numpy as np
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
+from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
 from lobandits.policies import Policy
 from lobandits.policies.rewards import LARGEST
@@ -85,6 +87,20 @@ class DecisionRequests(Body):
     """Many users at once."""
 
     requests: list[DecisionRequest] = Field(min_length=1, max_length=MAX_BATCH)
+
+
+def apprentice_bodies(field: str) -> tuple[type[DecisionRequest], type[DecisionRequests]]:
+    """Return bodies in which ``field`` names the arm that the caller's own system shows."""
+    if field in DecisionRequest.model_fields:
+        raise LobInputError(f"the field of an apprentice cannot be {field!r}, which has a meaning")
+    about = Field(alias=field, description="The arm that your own system shows to the user.")
+    one = create_model("ShownRequest", __base__=DecisionRequest, shown=(Text, about))
+    many = Field(min_length=1, max_length=MAX_BATCH)
+    return one, create_model(
+        "ShownRequests",
+        __base__=DecisionRequests,
+        requests=(list[one], many),  # type: ignore[valid-type]
+    )
 
 
 class RewardReport(Body):
@@ -165,6 +181,7 @@ class UserAnswer(BaseModel):
     why: list[dict[str, Any]] = Field(description="What speaks for each arm.")
     states: list[dict[str, Any]] = Field(description="How likely each latent state is.")
     notes: list[str]
+    group: str | None = Field(description="model or control, if there is a control group.")
 
 
 class ErasedAnswer(BaseModel):
@@ -174,15 +191,29 @@ class ErasedAnswer(BaseModel):
 
 
 class ActivityAnswer(BaseModel):
-    """What happened lately: lists have one entry for each minute."""
+    """What happened lately: lists have one entry for each ``step`` minutes, usually for each."""
 
     model_config = ConfigDict(extra="allow")
 
     model: str
     minutes: list[str]
+    step: int = Field(1, description="Above 1 where there are many minutes and arms.")
     decisions: list[int]
     rewards: list[int]
     arms: dict[str, dict[str, list[int | float | None]]]
+
+
+class ComparisonAnswer(BaseModel):
+    """How the model's users do against those of the control group; control is null without one."""
+
+    model_config = ConfigDict(extra="allow")
+
+    control: dict[str, Any] | None
+    groups: dict[str, dict[str, int | float | None]] | None = None
+    difference: dict[str, float | str | None] | None = None
+    over_time: dict[str, list[str] | list[float | None]] | None = None
+    assumption: str | None = None
+    advice: dict[str, Any] | None = Field(description="What an apprentice would have changed.")
 
 
 class ModelBody(Body):
@@ -209,18 +240,22 @@ class ModelAnswer(ModelName):
     policy: str = Field(examples=["lobts"])
     arms: list[str]
     ranks: list[list[int]] | None = Field(description="Of each arm in each state, from 1.")
+    shares: list[float] | None = Field(description="How common the states are, if that is known.")
     definition: dict[str, Any] = Field(description="The policy, as PUT takes it.")
 
     @classmethod
     def of(cls, name: str, policy: Policy) -> "ModelAnswer":
         """Return the answer; the rank of an arm is 1 plus the number of arms above it."""
-        orders = getattr(policy, "orders", None)
+        prior = getattr(policy, "prior", None)
+        orders = getattr(policy, "orders", None) or getattr(prior, "orders", None)
+        shares = getattr(prior or policy, "shares", None)
         ranks = 1 + orders.precedes.sum(axis=1) if isinstance(orders, LatentOrders) else None
         return cls(
             model=name,
             policy=policy.name,
             arms=list(policy.arms),
             ranks=None if ranks is None else ranks.tolist(),
+            shares=None if shares is None else np.asarray(shares).tolist(),
             definition=policy.to_dict(),
         )
 

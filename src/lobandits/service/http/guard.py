@@ -17,7 +17,9 @@ NEEDS = dict.fromkeys(OPEN, Role.ANYBODY) | dict.fromkeys(DECIDING, Role.DECIDE)
 IN_BODY = DECIDING
 """Paths whose routes look themselves into which problems a request goes."""
 
-IN_QUERY = ("/v1/log", "/v1/activity", "/v1/history", "/v1/model", "/v1/model/rollback")
+IN_QUERY = (
+    "/v1/log", "/v1/activity", "/v1/comparison", "/v1/history", "/v1/model", "/v1/model/rollback",
+)  # fmt: skip
 """Paths of one problem, which the query names; so is GET of a user. Others are of all problems."""
 
 

@@ -25,6 +25,9 @@ class Metrics:
         self.rewards = Counter(
             "lob_rewards", "Rewards answered, by status.", ["status"], registry=registry
         )
+        self.store_errors = Counter(
+            "lob_store_errors", "Times that the store could not be used.", registry=registry
+        )
 
     def text(self) -> bytes:
         """Return all numbers as text; with a folder, of all processes."""

@@ -5,11 +5,12 @@ from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from itertools import chain
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 from fastapi import FastAPI, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import BaseModel
 from starlette.convertors import PathConvertor, register_url_convertor
 
 from lobandits.service.batch import counted
@@ -18,6 +19,7 @@ from lobandits.service.decision_service import DecisionService
 from lobandits.service.errors import ForbiddenError
 from lobandits.service.http.bodies import (
     ActivityAnswer,
+    ComparisonAnswer,
     Context,
     DecisionAnswer,
     DecisionAnswers,
@@ -41,22 +43,40 @@ from lobandits.service.http.bodies import (
     RewardResult,
     UserAnswer,
     UserName,
+    apprentice_bodies,
     described,
 )
 from lobandits.service.http.call_queue import CallQueue
 from lobandits.service.http.metrics import Metrics
+from lobandits.service.http.store_metrics import StoreNumbers
 from lobandits.service.reports.log import KINDS, Columns, Format, export
 from lobandits.service.served_policy import as_policy
 from lobandits.service.store.history import KEPT_MINUTES
 
 LIMITS = "lobandits.problems"  # in a request's scope: the only problems that its key is for
+Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
-def add_decisions(app: FastAPI, queue: CallQueue, metrics: Metrics, usual: str) -> None:
+def takes(**bodies: type[BaseModel]) -> Callable[[Handler], Handler]:
+    """Let a handler take more special bodies than those that it names."""
+
+    def change(handler: Handler) -> Handler:
+        handler.__annotations__.update(bodies)
+        return handler
+
+    return change
+
+
+def add_decisions(
+    app: FastAPI, queue: CallQueue, metrics: Metrics, usual: str, apprentice: str | None = None
+) -> None:
     """Add what programs call all the time; their calls go through ``queue``.
 
-    The problem ``usual`` is meant where none is named.
+    The problem ``usual`` is meant where none is named. In the field ``apprentice``, requests say
+    which arm is shown anyway.
     """
+    usual_bodies = DecisionRequest, DecisionRequests
+    one, many = apprentice_bodies(apprentice) if apprentice else usual_bodies
 
     async def decided(http: Request, requests: list[DecisionRequest]) -> list[DecisionAnswer]:
         check_problems(http, (request.problem or usual for request in requests))
@@ -73,11 +93,13 @@ def add_decisions(app: FastAPI, queue: CallQueue, metrics: Metrics, usual: str) 
         return statuses
 
     @app.post("/v1/decisions", **described("decide", 404, 409, 422, 503))
+    @takes(request=one)
     async def decide(http: Request, request: DecisionRequest) -> DecisionAnswer:
         """Choose an arm for a user; a new user needs no announcement."""
         return (await decided(http, [request]))[0]
 
     @app.post("/v1/decisions/batch", **described("decide", 404, 409, 422, 503))
+    @takes(batch=many)
     async def decide_many(http: Request, batch: DecisionRequests) -> DecisionAnswers:
         """Choose an arm for each of up to 1,000 users: all, or none if one request is wrong."""
         return DecisionAnswers.model_construct(decisions=await decided(http, batch.requests))
@@ -165,6 +187,11 @@ def add_admin(app: FastAPI, service: DecisionService) -> None:
         """Say what happened in the last minutes, by minute and arm."""
         return ActivityAnswer.model_validate(service.activity(minutes, problem=problem))
 
+    @app.get("/v1/comparison", **described("admin", 404, 422, 503))
+    def comparison(problem: Of = None) -> ComparisonAnswer:
+        """Compare the model's users with the control group's, and advice with what was shown."""
+        return ComparisonAnswer.model_validate(service.comparison(problem))
+
 
 def add_history(app: FastAPI, queue: CallQueue) -> None:
     """Add what brings in rewards of the time before the service."""
@@ -208,6 +235,7 @@ def add_models(app: FastAPI, service: DecisionService) -> None:
 
 def add_health(app: FastAPI, service: DecisionService, metrics: Metrics) -> None:
     """Add what those who watch over processes ask for."""
+    stored = StoreNumbers(service)
 
     @app.get("/healthz", **described("health"))
     async def healthz() -> Health:
@@ -227,10 +255,12 @@ def add_health(app: FastAPI, service: DecisionService, metrics: Metrics) -> None
     @app.get("/metrics", response_class=Response, **kind)
     def numbers() -> Response:
         """Count requests, decisions and rewards, for Prometheus."""
-        return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)
+        return Response(metrics.text() + stored.text(), media_type=CONTENT_TYPE_LATEST)
 
 
-PAGE = {"/": "page.html"} | {f"/static/{f}": f for f in ("page.css", "page.js", "charts.js")}
+PAGE = {"/": "page.html"} | {
+    f"/static/{f}": f for f in ("page.css", "page.js", "charts.js", "health.js")
+}
 """The files of the page by their paths. None holds data, so none needs a key."""
 
 MEDIA = {"html": "text/html", "css": "text/css", "js": "text/javascript"}

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 from lobandits._imports import Code
 from lobandits.errors import LobError
 from lobandits.policies import Policy
+from lobandits.service.control_group import Control
 from lobandits.service.decision_service import DecisionService
 from lobandits.service.http.app import create_app
 from lobandits.service.http.json_log import start_logging
@@ -41,13 +42,23 @@ class ServerPlan:
     code: Code = field(default_factory=Code)  # what defines policies of one's own
     problem: str = DEFAULT_PROBLEM
     keep: float | None = None  # seconds
+    explore: float = 0.0
+    control: bool = False  # whether the store's newest control group is decided for
+    apprentice: str | None = None  # the field in which callers say what they show
 
-    def run(self, policy: Policy | None, host: str, port: int, workers: int) -> None:
+    def run(
+        self,
+        policy: Policy | None,
+        host: str,
+        port: int,
+        workers: int,
+        control: Control | None = None,
+    ) -> None:
         """Serve until a signal."""
         self.settings.check_host(host)
         with listen(host, port) as listener:
             start_logging(self.log_level)
-            self.put(policy)
+            self.put(policy, control)
             if workers == 1:
                 Server(self.app(), lambda: announce(listener, 1)).run([listener])
                 return
@@ -59,12 +70,17 @@ class ServerPlan:
                 finally:
                     del os.environ[FOLDER]
 
-    def put(self, policy: Policy | None) -> None:
-        """Put a policy that the store never had: a restart does not undo ``lob model put``."""
+    def put(self, policy: Policy | None, control: Control | None = None) -> None:
+        """Put a policy that the store never had: a restart does not undo ``lob model put``.
+
+        A control group is put as well.
+        """
         content = "" if policy is None else encoded(policy)[1]
         with closing(open_store(self.store)) as store:
             known = has_model(store, content, self.problem)
         with self.service(None if known else policy) as service:
+            if control is not None:
+                control.put(service.store, self.problem)
             if not service.model.endswith(content[:8]):
                 fields = {"model": service.model}
                 logger.warning("a newer model was put after these orders", extra={"fields": fields})
@@ -77,7 +93,7 @@ class ServerPlan:
                 f"a worker cannot import what defines the policies: {self.code.failure}; install "
                 "it there, too"
             )
-        app = create_app(self.service(), self.settings)
+        app = create_app(self.service(), self.settings, self.apprentice)
         on_hangup(app.state.ring.reload)
         return app
 
@@ -90,6 +106,8 @@ class ServerPlan:
             default_reward=self.default_reward,
             keep=self.keep,
             problem=self.problem,
+            explore=self.explore,
+            control=self.control,
         )
 
 

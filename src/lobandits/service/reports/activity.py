@@ -1,6 +1,7 @@
 """How it goes: decisions and rewards by minute and arm, and how sure users' states are."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,29 +9,41 @@ import numpy as np
 from lobandits._checks import FloatArray, IntArray
 from lobandits.policies.policy import normalised
 from lobandits.service.model import Model
+from lobandits.service.reports.fit import fit_report
 from lobandits.service.served_policy import state_of
 from lobandits.service.store import Store
+from lobandits.service.store.comparisons import group_minutes
 from lobandits.service.store.history import minute_sums, recent_statistics
+from lobandits.service.store.models import StoredNames
 from lobandits.service.store.tables import MINUTE, as_date
+
+MOST_CELLS = 100_000  # minutes x arms; longer reports add up several minutes
 
 Row = dict[str, Any]
 
 
-def activity_report(store: Store, model: Model, now: int, minutes: int, sample: int) -> Row:
-    """Return what happened by minute and arm, and how sure the states are."""
-    last = now // MINUTE
-    first = last - minutes + 1
-    found = [row for row in minute_sums(store, model.problem, first) if row[0] <= last]
+def activity_report(
+    store: Store, names: StoredNames, model: Model, now: int, minutes: int, sample: int
+) -> Row:
+    """Return what happened by minute, arm, group and model, how sure the states are, the fit."""
+    step = math.ceil(minutes * len(model.policy.arms) / MOST_CELLS)
+    parts = math.ceil(minutes / step)
+    first = now // MINUTE - parts * step + 1
+    starts = range(first, first + parts * step, step)
+    found = [row for row in minute_sums(store, model.problem, first, step) if row[0] < parts]
     arms = list(dict.fromkeys([*model.policy.arms, *(row[1] for row in found)]))
-    decisions, rewards = np.zeros((2, len(arms), minutes), np.int64)
-    totals = np.zeros((len(arms), minutes))
-    for minute, arm, *sums in found:
-        cell = arms.index(arm), minute - first
+    places = {arm: place for place, arm in enumerate(arms)}
+    decisions, rewards = np.zeros((2, len(arms), parts), np.int64)
+    totals = np.zeros((len(arms), parts))
+    for part, arm, *sums in found:
+        cell = places[arm], part
         decisions[cell], rewards[cell], totals[cell] = sums
     shares, means = _ratios(decisions, decisions.sum(axis=0)), _ratios(totals, rewards)
     return {
         "model": model.name,
-        "minutes": [as_date(MINUTE * minute).isoformat() for minute in range(first, last + 1)],
+        "problem": model.problem,
+        "minutes": [as_date(MINUTE * minute).isoformat() for minute in starts],
+        "step": step,
         "decisions": decisions.sum(axis=0).tolist(),
         "rewards": rewards.sum(axis=0).tolist(),
         "arms": {
@@ -42,12 +55,50 @@ def activity_report(store: Store, model: Model, now: int, minutes: int, sample: 
             }
             for i, arm in enumerate(arms)
         },
-        "certainty": certainty(store, model, sample),
+        **_by_group_and_model(group_minutes(store, model.problem, first, step), names, parts),
+        **_certainty_and_fit(store, model, sample),
     }
 
 
-def certainty(store: Store, model: Model, sample: int) -> Row:
-    """Return the chance of the most likely state, or else arm, of the last decisions' users."""
+def _by_group_and_model(rows: Sequence[Any], names: StoredNames, parts: int) -> dict[str, Any]:
+    """Return decisions, rewards and their mean by minute of each group and model, and changes."""
+    groups: dict[str, FloatArray] = {}
+    models: dict[str, FloatArray] = {}
+    for part, group, version, *sums in rows:
+        if part < parts:
+            for table, name in ((groups, group), (models, names.model(version))):
+                table.setdefault(name, np.zeros((3, parts)))[:, part] += [float(x) for x in sums]
+    return {
+        "groups": {name: _series(sums) for name, sums in groups.items()},
+        "models": {name: _series(sums) for name, sums in models.items()},
+        "changes": _changes(models),
+    }
+
+
+def _series(sums: FloatArray) -> Row:
+    decisions, rewards = sums[:2].astype(np.int64)
+    (means,) = _ratios(sums[2:], rewards)
+    return {"decisions": decisions.tolist(), "rewards": rewards.tolist(), "mean": means}
+
+
+def _changes(models: dict[str, FloatArray]) -> list[Row]:
+    """Return the places of the minutes in which another model began to decide."""
+    changes: list[Row] = []
+    current = None
+    decided = np.array([sums[0] for sums in models.values()])
+    for place in np.flatnonzero(decided.sum(axis=0)) if models else ():
+        busiest = list(models)[int(decided[:, place].argmax())]
+        if current not in (None, busiest):
+            changes.append({"place": int(place), "model": busiest})
+        current = busiest
+    return changes
+
+
+def _certainty_and_fit(store: Store, model: Model, sample: int) -> Row:
+    """Return the chance of the most likely state, or else arm, of the last decisions' users.
+
+    And how many of them no state explains.
+    """
     policy = model.policy
     of = "arm" if policy.state_posterior(policy.new_state(1)) is None else "state"
     users, stored = recent_statistics(store, model.problem, sample)
@@ -57,7 +108,10 @@ def certainty(store: Store, model: Model, sample: int) -> Row:
         posterior = policy.state_posterior(state)
         odds = normalised(policy.odds(state, policy.all_arms)) if posterior is None else posterior
         chances = odds.max(axis=1).tolist()
-    return {"of": of, "users": len(users), "chances": chances}
+    return {
+        "certainty": {"of": of, "users": len(users), "chances": chances},
+        "fit": fit_report(policy, state_of(policy, *model.table(users, stored))),
+    }
 
 
 def _ratios(parts: FloatArray | IntArray, wholes: IntArray) -> list[list[float | None]]:

@@ -45,6 +45,8 @@ class LogRow(NamedTuple):
     reward_time: datetime | None  # None also if it is the default reward
     action: int
     pscore: float
+    group: str | None  # model or control with a control group, caller for an apprentice
+    advised: str | None  # the arm that the model would have played, if the caller chose
 
 
 def log_rows(
@@ -58,6 +60,7 @@ def log_rows(
             yield LogRow(
                 row.number, row.id.hex(), problem, row.user_name, row.arm, chance, model,
                 as_date(row.time), row.reward, rewarded, names.action(row.arm_id), chance,
+                row.control_group, None if row.advised is None else names.arm(row.advised),
             )  # fmt: skip
         after = rows[-1].number
 
@@ -69,12 +72,16 @@ NAMES: dict[str, tuple[str, ...]] = {
 
 
 def export(rows: Iterable[LogRow], form: Format, columns: Columns = "log") -> Iterator[bytes]:
-    """Yield the log in pieces that together are one file; "obp" is of rewarded decisions only."""
+    """Yield the log in pieces that together are one file.
+
+    "obp" is of rewarded decisions only, and of none that the caller chose: nobody knows the
+    chances of those.
+    """
     names = NAMES[columns]
     chosen = (
         {name: getattr(row, name) for name in names}
         for row in rows
-        if columns == "log" or row.reward is not None
+        if columns == "log" or (row.reward is not None and row.advised is None)
     )
     if form == "parquet":
         return _parquet(chosen, names)

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from lobandits.policies.policy import normalised
+from lobandits.service.control_group import CONTROL, MODEL
 from lobandits.service.model import Model, Places
+from lobandits.service.rules import Rules
 from lobandits.service.served_policy import state_of
 from lobandits.service.store.models import StoredNames
 
@@ -28,16 +31,22 @@ def user_report(model: Model, names: StoredNames, user: str, statistics: Statist
     }
 
 
-def explanation(model: Model, statistics: Statistics, places: Places) -> Row:
+def explanation(
+    model: Model, statistics: Statistics, places: Places, rules: Rules, controlled: bool
+) -> Row:
     """Return what `Policy.explain` says of a choice among the arms at some places of the model.
 
-    With the state posterior; None is no finite number.
+    With the state posterior; None is no finite number. Probabilities are those that are served.
     """
     policy = model.policy
     cells = [statistics.get(number, (0, 0.0)) for number in model.ids]
     plays, totals = zip(*cells, strict=True)
-    state = state_of(policy, np.array([plays]), np.array([totals]))
-    told = policy.explain(state, allowed=model.allowed([places]))
+    counts, sums, allowed = np.array([plays]), np.array([totals]), model.allowed([places])
+    state = state_of(policy, counts, sums)
+    told = policy.explain(state, allowed=allowed)
+    served = normalised(model.odds(counts, sums, allowed, rules, [controlled]))[0].tolist()
+    for row, chance in zip(told.arms, served, strict=True):
+        row["probability"] = chance
     posterior = policy.state_posterior(state)
     states = told.states
     if posterior is not None:
@@ -50,6 +59,7 @@ def explanation(model: Model, statistics: Statistics, places: Places) -> Row:
         "why": _plain(row for row in told.arms if row.get("allowed", True)),
         "states": _plain(states),
         "notes": list(told.notes),
+        "group": None if rules.control is None else (CONTROL if controlled else MODEL),
     }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from lobandits.service.store.comparisons import EVER
 from lobandits.service.store.models import OF
 from lobandits.service.store.store import Store
 from lobandits.service.store.tables import MINUTE, microseconds
@@ -60,14 +61,15 @@ def recent_statistics(
         return users, store.transaction(connection).read_statistics(users)
 
 
-def minute_sums(store: Store, problem: str, since: int) -> Sequence[Any]:
-    """Return (minute, arm, decisions, rewards, total) from the minute ``since`` on."""
+def minute_sums(store: Store, problem: str, since: int, step: int) -> Sequence[Any]:
+    """Return (part, arm, decisions, rewards, total): part 0 has ``step`` minutes from ``since``."""
     return store.rows(
-        "SELECT minute, name, sum(decisions), sum(rewards), sum(total) "
+        "SELECT (minute - :since) / :step, name, sum(decisions), sum(rewards), sum(total) "
         "FROM activity JOIN arms ON id = arm_id "
-        f"WHERE minute >= :since AND {OF} GROUP BY minute, name",
+        f"WHERE minute >= :since AND {OF} GROUP BY 1, 2",
         problem=problem,
         since=since,
+        step=step,
     )
 
 
@@ -75,6 +77,19 @@ def drop_old_minutes(store: Store, now: int) -> None:
     """Delete the sums of minutes that are no longer kept."""
     oldest = now // MINUTE - KEPT_MINUTES
     store.execute("DELETE FROM activity WHERE minute < :oldest", oldest=oldest)
+    store.execute(
+        f"DELETE FROM group_activity WHERE minute < :oldest AND minute > {EVER}", oldest=oldest
+    )
+
+
+def oldest_unrewarded(store: Store, problem: str, after: int) -> tuple[int, int] | None:
+    """Return number and time of the first decision from ``after`` on without a reward."""
+    query = (
+        "SELECT number, time FROM decisions "
+        f"WHERE number >= :after AND reward IS NULL AND {OF_MODELS} ORDER BY number LIMIT 1"
+    )
+    rows = store.rows(query, problem=problem, after=after)
+    return (rows[0].number, rows[0].time) if rows else None
 
 
 def prune(store: Store, before: int, step: int = 1_000) -> int:

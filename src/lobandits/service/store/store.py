@@ -77,6 +77,7 @@ class Store:
         self.url = self.engine.url.render_as_string(hide_password=True)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
         driver = self.engine.dialect.loaded_dbapi
+        self.on_unavailable: Callable[[], object] = lambda: None  # told of every failure
         self._pauses = () if self.is_sqlite else PAUSES
         self._race: type[Exception] = driver.IntegrityError
         self._lost = (driver.OperationalError, driver.InterfaceError)
@@ -175,8 +176,10 @@ class Store:
 
     def _raise(self, error: Exception) -> NoReturn:
         if isinstance(error, StoreUnavailableError):
+            self.on_unavailable()
             self._note(error)
         elif self._is_outage(error):
+            self.on_unavailable()
             self._note(_driver_error(error))
             raise StoreUnavailableError(
                 "the store is not available or too busy; try again later"

@@ -115,7 +115,9 @@ decisions = Table(
     Column("time", BigInteger, nullable=False),
     Column("reward", Double),
     Column("rewarded", BigInteger),  # when it was reported; null: never, or the default reward
-    Column("control_group", Text),  # null: the model decided
+    Column("control_group", Text),  # who decided; null: the model, without a control group
+    Column("comparison_id", BigInteger),
+    Column("advised", BigInteger),  # the arm of the model, where the caller chose one itself
     sqlite_autoincrement=True,  # no number twice: exports continue after a number
     postgresql_with={"fillfactor": 50},  # every row is updated once
 )
@@ -135,6 +137,59 @@ activity = Table(
     metadata,
     Column("minute", BigInteger, primary_key=True, autoincrement=False),
     Column("arm_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("writer", BigInteger, primary_key=True, autoincrement=False),
+    Column("decisions", BigInteger, nullable=False),
+    Column("rewards", BigInteger, nullable=False),
+    Column("total", Double, nullable=False),
+    sqlite_with_rowid=False,
+    postgresql_with=UPDATED,
+)
+
+
+comparisons = Table(
+    "comparisons",
+    metadata,
+    Column("id", Number, primary_key=True, autoincrement=False),  # 1, 2, ... without gaps
+    Column("problem_id", Number, nullable=False),
+    Column("policy", Text, nullable=False),  # of the control group
+    Column("share", Double, nullable=False),
+    Column("rewards", BigInteger, nullable=False),  # after which a user counts
+    Column("key", LargeBinary(16), nullable=False),  # of the hash that assigns users
+    Column("time", BigInteger, nullable=False),
+)
+trials = Table(
+    "trials",
+    metadata,
+    Column("comparison_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("control", Integer, nullable=False),  # 1 in the control group, else 0
+    Column("rewards", BigInteger, nullable=False),
+    Column("total", Double, nullable=False),
+    Column("latest", BigInteger, nullable=False),  # when a reward came last
+    Column("mean", Double),  # of the first rewards; it stays from then on
+    Column("counted", BigInteger),  # when there were enough of them
+    sqlite_with_rowid=False,
+    postgresql_with=UPDATED,
+)
+group_activity = Table(
+    "group_activity",
+    metadata,
+    Column("minute", BigInteger, primary_key=True, autoincrement=False),  # 0: over all time
+    Column("model", BigInteger, primary_key=True, autoincrement=False),
+    Column("control_group", Text, primary_key=True),
+    Column("comparison_id", BigInteger, primary_key=True, autoincrement=False),  # 0: none
+    Column("writer", BigInteger, primary_key=True, autoincrement=False),
+    Column("decisions", BigInteger, nullable=False),
+    Column("rewards", BigInteger, nullable=False),
+    Column("total", Double, nullable=False),
+    sqlite_with_rowid=False,
+    postgresql_with=UPDATED,
+)
+advice = Table(
+    "advice",
+    metadata,
+    Column("shown", BigInteger, primary_key=True, autoincrement=False),  # by the caller
+    Column("advised", BigInteger, primary_key=True, autoincrement=False),
     Column("writer", BigInteger, primary_key=True, autoincrement=False),
     Column("decisions", BigInteger, nullable=False),
     Column("rewards", BigInteger, nullable=False),

@@ -1,4 +1,4 @@
-"""The one writing transaction: ten statements, and two ways to run them.
+"""The one writing transaction: its statements, and two ways to run them.
 
 They are the hot path, so they go to the driver as text, with parameters only. Each database has
 its own words for ``{keys}`` (one of many values) and ``{rows}`` (many rows).
@@ -27,6 +27,36 @@ class StoredDecision(NamedTuple):
     model: int
     reward: float | None
     rewarded: int | None
+    control_group: str | None
+    comparison_id: int | None
+    advised: int | None
+
+
+class NewDecision(NamedTuple):
+    """What is written of a decision before its reward."""
+
+    id: bytes
+    user_id: int
+    arm_id: int
+    probability: float
+    model: int
+    time: int
+    control_group: str | None
+    comparison_id: int | None
+    advised: int | None
+
+
+class NewTrial(NamedTuple):
+    """Rewards of a user of a comparison; mean and time where they suffice by themselves."""
+
+    comparison_id: int
+    user_id: int
+    control: int
+    rewards: int
+    total: float
+    latest: int
+    mean: float | None
+    counted: int | None
 
 
 class StoredReward(NamedTuple):
@@ -104,11 +134,11 @@ class Transaction(ABC):
         rows = self.fetch(query, "bytea", ids, "ORDER BY id FOR UPDATE" if lock else "")
         return {row[0]: StoredDecision._make(row) for row in rows}
 
-    def add_decisions(self, rows: Sequence[tuple[bytes, int, int, float, int, int]]) -> None:
-        """Write (id, user, arm, probability, model, time)."""
-        columns = "id, user_id, arm_id, probability, model, time"
-        statement = f"INSERT INTO decisions ({columns}) {{rows}}"
-        self.change(statement, "bytea bigint bigint float8 bigint bigint", rows)
+    def add_decisions(self, rows: Sequence[NewDecision]) -> None:
+        """Write new decisions."""
+        statement = f"INSERT INTO decisions ({', '.join(NewDecision._fields)}) {{rows}}"
+        kinds = "bytea bigint bigint float8 bigint bigint text bigint bigint"
+        self.change(statement, kinds, rows)
 
     def set_rewards(self, rows: Sequence[tuple[float, int | None, int]]) -> None:
         """Write (reward, when it was reported, number of the decision)."""
@@ -134,3 +164,41 @@ class Transaction(ABC):
             "rewards = activity.rewards + excluded.rewards, total = activity.total + excluded.total"
         )
         self.change(statement, "bigint bigint bigint bigint bigint float8", sorted(rows))
+
+    def add_groups(self, rows: Iterable[tuple[int, int, str, int, int, int, int, float]]) -> None:
+        """Add (minute, model, group, comparison, writer, decisions, rewards, total)."""
+        statement = (
+            "INSERT INTO group_activity (minute, model, control_group, comparison_id, writer, "
+            "decisions, rewards, total) {rows} "
+            "ON CONFLICT (minute, model, control_group, comparison_id, writer) DO UPDATE SET "
+            "decisions = group_activity.decisions + excluded.decisions, "
+            "rewards = group_activity.rewards + excluded.rewards, "
+            "total = group_activity.total + excluded.total"
+        )
+        kinds = "bigint bigint text bigint bigint bigint bigint float8"
+        self.change(statement, kinds, sorted(rows))
+
+    def add_advice(self, rows: Iterable[tuple[int, int, int, int, int, float]]) -> None:
+        """Add (arm shown, arm advised, writer, decisions, rewards, total)."""
+        statement = (
+            "INSERT INTO advice (shown, advised, writer, decisions, rewards, total) {rows} "
+            "ON CONFLICT (shown, advised, writer) DO UPDATE SET "
+            "decisions = advice.decisions + excluded.decisions, "
+            "rewards = advice.rewards + excluded.rewards, total = advice.total + excluded.total"
+        )
+        self.change(statement, "bigint bigint bigint bigint bigint float8", sorted(rows))
+
+    def add_trials(self, needed: int, rows: Iterable[NewTrial]) -> None:
+        """Add rewards of a comparison's users; with ``needed`` ones, their mean is kept."""
+        enough = f"trials.counted IS NULL AND trials.rewards + excluded.rewards >= {needed:d}"
+        statement = (
+            f"INSERT INTO trials ({', '.join(NewTrial._fields)}) {{rows}} "
+            "ON CONFLICT (comparison_id, user_id) DO UPDATE SET "
+            "rewards = trials.rewards + excluded.rewards, total = trials.total + excluded.total, "
+            f"latest = excluded.latest, mean = CASE WHEN {enough} THEN (trials.total + "
+            "excluded.total) / (trials.rewards + excluded.rewards) ELSE trials.mean END, "
+            f"counted = CASE WHEN {enough} THEN excluded.latest ELSE trials.counted END"
+        )
+        kinds = "bigint bigint int bigint float8 bigint float8 bigint"
+        ordered: list[NewTrial] = sorted(rows, key=lambda row: row.user_id)
+        self.change(statement, kinds, ordered)

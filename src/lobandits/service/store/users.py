@@ -70,8 +70,8 @@ def _forget(store: Store, user: str) -> int:
         for first in range(0, len(old), STEP):
             rows = [{"number": n} for n in old[first : first + STEP]]
             connection.execute(text("DELETE FROM decisions WHERE number = :number"), rows)
-        connection.execute(text("DELETE FROM past_rewards WHERE user_id = :user"), values)
-        connection.execute(text("DELETE FROM statistics WHERE user_id = :user"), values)
+        for table in ("past_rewards", "statistics", "trials"):
+            connection.execute(text(f"DELETE FROM {table} WHERE user_id = :user"), values)
         connection.execute(text("DELETE FROM users WHERE id = :user"), values)
         return gone + len(old)
 

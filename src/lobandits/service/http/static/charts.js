@@ -31,7 +31,8 @@ export function scale(low, high) {
   const raw = (high - low || 1) / 4;
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].find((factor) => factor * power >= raw * 0.999) * power;
-  return [Math.floor(low / step) * step, Math.ceil(high / step) * step || step, step];
+  const [bottom, top] = [Math.floor(low / step) * step, Math.ceil(high / step) * step || step];
+  return [bottom, top > bottom ? top : bottom + step, step];
 }
 
 /**
@@ -58,11 +59,7 @@ export function barChart(root, { series, labels, label }) {
       return svg("rect", { ...place, class: kind, "data-value": value });
     }),
   );
-  const every = Math.ceil(60 / wide);
-  const names = labels.map((name, i) => {
-    const shown = (labels.length - 1 - i) % every === 0;
-    return svg("text", { x: Math.min(middle(i), right - 20), y: bottom + 16 }, shown ? name : "");
-  });
+  const names = namesBelow(labels, middle, right, bottom);
   const areas = labels.map((name, i) => {
     const values = Object.values(series).map((numbers) => number(numbers[i]));
     const place = { x: left + wide * i, y: top, width: wide, height: bottom - top, class: "area" };
@@ -70,6 +67,60 @@ export function barChart(root, { series, labels, label }) {
   });
   root.replaceChildren(picture(width, 220, label, ...axes.flat(), ...bars, ...names, ...areas));
   return areas;
+}
+
+/** Return what stands below a chart of `labels`: as many names as there is room for. */
+function namesBelow(labels, at, right, bottom) {
+  const wide = at(1) - at(0) || right;
+  const every = Math.ceil((7 * Math.max(...labels.map((name) => name.length)) + 24) / wide);
+  return labels.map((name, i) => {
+    const shown = (labels.length - 1 - i) % every === 0;
+    return svg("text", { x: Math.min(at(i), right - 20), y: bottom + 16 }, shown ? name : "");
+  });
+}
+
+/**
+ * Draw lines over time: each a name, its class, values and perhaps a band from low to high; null
+ * leaves a gap. `marks` are names at places of the labels; `zero` draws the line of 0 as well.
+ */
+export function lineChart(root, { lines, labels, marks = [], zero = false, label }) {
+  const width = Math.max(root.clientWidth, 240);
+  const [left, right, top, bottom] = [46, width - 8, 18, 198];
+  const known = lines.flatMap(({ values, low = [], high = [] }) => [...values, ...low, ...high]);
+  const numbers = known.filter((value) => value !== null);
+  const ends = [Math.min(...numbers, ...(zero ? [0] : [])), Math.max(...numbers, ...(zero ? [0] : []))];
+  const [least, most, step] = scale(...(numbers.length ? ends : [0, 1]));
+  const y = (value) => bottom - ((value - least) / (most - least)) * (bottom - top);
+  const x = (i) => left + (i / Math.max(labels.length - 1, 1)) * (right - left);
+
+  const axes = Array.from({ length: Math.round((most - least) / step) + 1 }, (_, i) => {
+    const value = least + i * step;
+    const at = Math.round(y(value)) + 0.5;
+    const kind = zero && Math.abs(value) < step / 1e6 ? "axis" : "grid";
+    const line = svg("path", { d: `M${left} ${at}H${right}`, class: kind });
+    return [line, svg("text", { x: left - 6, y: at + 4, class: "tick" }, short(value))];
+  });
+  const changes = marks.map(({ place, name }) => {
+    const line = svg("path", { d: `M${x(place)} ${top - 8}V${bottom}`, class: "mark" });
+    return svg("g", {}, line, svg("title", {}, name));
+  });
+  const bands = lines.map(({ kind, low, high }) => {
+    if (!low) return "";
+    const there = low.flatMap((value, i) => (value === null || high[i] === null ? [] : [i]));
+    const edge = [...there.map((i) => [i, high[i]]), ...there.reverse().map((i) => [i, low[i]])];
+    const points = edge.map(([i, value]) => `${x(i)},${y(value)}`).join(" ");
+    return svg("polygon", { points, class: `band ${kind}` });
+  });
+  const drawn = lines.map(({ name, kind, values }) => {
+    const path = values.map((value, i) => {
+      if (value === null) return "";
+      return (values[i - 1] ?? null) === null ? `M${x(i)} ${y(value)}h0` : `L${x(i)} ${y(value)}`;
+    });
+    return svg("path", { d: path.join(""), class: `line ${kind}` }, svg("title", {}, name));
+  });
+  const names = namesBelow(labels, x, right, bottom);
+  const parts = [...axes.flat(), ...bands, ...changes, ...drawn, ...names];
+  root.replaceChildren(picture(width, 220, label, ...parts));
 }
 
 /** Return a small line of values between low and high; null leaves a gap. */
@@ -88,16 +139,50 @@ export function sparkline(values, [low, high], kind, label) {
 export const cell = (content, kind = "") => html("td", { class: kind }, content);
 export const tableRow = (name, ...cells) => html("tr", {}, html("th", { scope: "row" }, name), ...cells);
 
+/** Name every cell after its column: on a phone, cells stand below each other. */
+export function label(heads, rows) {
+  for (const row of rows) [...row.cells].forEach((cell, i) => cell.setAttribute("data-label", heads[i]));
+}
+
 export function table(heads, rows) {
+  label(heads, rows);
   const head = heads.map((name) => html("th", { scope: "col" }, html("span", {}, name)));
   return html("table", {}, html("thead", {}, html("tr", {}, ...head)), html("tbody", {}, ...rows));
 }
 
-/** Return a title and a table of the likeliest rows: their first field, `chance`, the others. */
+/** What the columns of explanations mean. */
+const MEANINGS = {
+  arm: "what may be played",
+  plays: "how often this user has rewards of it",
+  mean: "the user's mean reward of it",
+  probability: "the chance that a decision plays it now",
+  posterior: "how likely the user is in this state",
+  chance: "how likely the user is in this state",
+  share: "how common the state is among all users",
+  best: "the best arm of the state",
+  "posterior mean": "what the user's mean is expected to be",
+  "posterior std": "how uncertain that is",
+  "on top": "the chance that it is the user's best arm",
+  regret: "what playing it is expected to cost",
+  information: "what playing it is expected to tell",
+  "order holds": "the chance that the user keeps the state's order",
+  loss: "how far the rewards are from any order with it on top, or from the state's; less is better",
+  weight: "its share of the evidence",
+  lower: "the least that its mean may be",
+  upper: "the most that its mean may be",
+  active: "whether some state that is still possible has it on top",
+  feasible: "whether the rewards leave the state possible",
+  D: "how clearly the rewards speak against it",
+  index: "what is minimised",
+  context: "where it may be played",
+};
+
+/** Return a title, a table of the likeliest rows, and what their columns mean. */
 export function chanceTable(title, rows, chance, most = Infinity) {
   if (!rows.length) return [];
   const [first, ...rest] = Object.keys(rows[0]);
   const others = rest.filter((name) => name !== chance);
+  const heads = [first, chance, ...others];
   const body = rows
     .sort((a, b) => b[chance] - a[chance])
     .slice(0, most)
@@ -107,7 +192,9 @@ export function chanceTable(title, rows, chance, most = Infinity) {
       return tableRow(row[first], level, ...others.map((name) => cell(text(row[name]))));
     });
   const scroll = { class: "scroll", tabindex: 0, role: "region", "aria-label": title };
-  return [html("h3", {}, title), html("div", scroll, table([first, chance, ...others], body))];
+  const told = heads.filter((name) => MEANINGS[name]).map((name) => `${name}: ${MEANINGS[name]}`);
+  const shown = html("div", scroll, table(heads, body));
+  return [html("h3", {}, title), shown, html("p", { class: "quiet meanings" }, `${told.join("; ")}.`)];
 }
 
 function text(value) {

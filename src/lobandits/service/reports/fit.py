@@ -1,0 +1,67 @@
+r"""Does the model fit: the share of users whom no state explains.
+
+Under the order of the right state, the averages y_a of n_a rewards are as near to the order as
+to the true means, so the least
+
+.. math:: \min_s \min_{\mu \in H_s} \sum_a n_a (y_a - \mu_a)^2 / \sigma^2
+
+is at most a chi-square with as many degrees of freedom as arms were played. A user is unexplained
+where it exceeds all but 1 in 100 of those. States with known means are compared with these
+instead. For LobBayes, an unexplained user is more likely a stranger than of any state.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from lobandits._checks import BoolArray, FloatArray
+from lobandits.orders import LatentOrders
+from lobandits.policies import LobBayes, Policy, State
+from lobandits.projection import projection_losses
+
+MOST_LOSSES = 10_000_000  # users x states x arms^2 that are worked on at once
+LEVEL = 0.01  # of users of a right model, at most, are called unexplained
+
+
+def fit_report(policy: Policy, state: State) -> dict[str, Any] | None:
+    """Return how many users with rewards no state explains; None for policies without states."""
+    told = state.take(np.flatnonzero(state.counts.sum(axis=1) > 0))
+    found = unexplained(policy, told)
+    if found is None:
+        return None
+    n = int(found.size)
+    return {"users": n, "unexplained": float(found.mean()) if n else None, "expected": LEVEL}
+
+
+def unexplained(policy: Policy, state: State) -> BoolArray | None:
+    """Return which users no state explains, (n_users,)."""
+    if isinstance(policy, LobBayes):
+        return np.asarray(policy.stranger_chances(state) > 0.5)
+    losses = _least_losses(policy, state)
+    if losses is None:
+        return None
+    from scipy.special import chdtrc
+
+    played = (state.counts > 0).sum(axis=1)
+    return np.asarray(chdtrc(np.maximum(played, 1), losses) < LEVEL)
+
+
+def _least_losses(policy: Policy, state: State) -> FloatArray | None:
+    """Return the loss of the state that fits best, in units of the noise, (n_users,)."""
+    sigma = getattr(policy, "sigma", None)
+    orders, means = getattr(policy, "orders", None), getattr(policy, "state_means", None)
+    if not sigma:
+        return None
+    if isinstance(orders, LatentOrders):
+        values = np.where(state.counts > 0, state.means, 0.0)
+        weights, some = state.counts.astype(np.float64), max(1, MOST_LOSSES // orders.precedes.size)
+        least = [
+            projection_losses(values[i : i + some], weights[i : i + some], orders).min(axis=(1, 2))
+            for i in range(0, state.n_users, some)
+        ]
+        return np.asarray(np.concatenate([np.empty(0), *least]) / sigma**2)
+    if means is not None:
+        gaps = np.where(state.counts > 0, state.means, 0.0)[:, None] - np.asarray(means)
+        squares = state.counts[:, None] * gaps**2
+        return np.asarray(squares.sum(axis=2).min(axis=1) / sigma**2)
+    return None
