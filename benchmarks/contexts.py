@@ -9,6 +9,7 @@ Run with ``python benchmarks/contexts.py``, and ``--movielens FOLDER`` for the l
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,7 @@ from timing import show
 import lobandits as lob
 
 K, M, CONTEXTS, HORIZON = 8, 10, 4, 400
-POLICIES = ["ucb", "lobts", "lobids", "lobbayes"]
+POLICIES = ["ucb", "lobts", "lobbayes"]
 
 
 def task(n_contexts: int, seed: int) -> lob.Synthetic:
@@ -28,13 +29,25 @@ def task(n_contexts: int, seed: int) -> lob.Synthetic:
     )  # fmt: skip
 
 
+def specs(names: list[str], env: lob.Synthetic) -> dict[str, Any]:
+    """Return policies by name; LobBayes has the prior of past users, of so many states."""
+    assert env.past is not None
+    made: dict[str, Any] = {name: name for name in names}
+    if "lobbayes" in names:
+        prior = lob.learn_prior(env.past.table, n_states=M).prior
+        made["lobbayes"] = lob.LobBayes(prior, env.sigma)
+    return made
+
+
 def together_and_alone(n_users: int, seeds: range) -> None:
     """Regret at T with contexts, and alone in each context for T / 4 rounds, times four."""
     rows = []
     found: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in POLICIES}
     for seed in seeds:
-        with_contexts = lob.simulate(task(CONTEXTS, seed), POLICIES, HORIZON, n_users, seed=seed)
-        alone = lob.simulate(task(1, seed), POLICIES, HORIZON // CONTEXTS, n_users, seed=seed)
+        many, one = task(CONTEXTS, seed), task(1, seed)
+        with_contexts = lob.simulate(many, specs(POLICIES, many), HORIZON, n_users, seed=seed)
+        rounds = HORIZON // CONTEXTS
+        alone = lob.simulate(one, specs(POLICIES, one), rounds, n_users, seed=seed)
         for name in POLICIES:
             found[name][0].append(with_contexts.cumulative(name).mean[-1])
             found[name][1].append(CONTEXTS * alone.cumulative(name).mean[-1])
@@ -47,11 +60,12 @@ def together_and_alone(n_users: int, seeds: range) -> None:
 
 def seen_elsewhere(n_users: int, rounds: int = 30) -> None:
     """The share of best arms, of the first choice in a context after rounds in another only."""
-    problems = task(CONTEXTS, 0).sample(n_users, seed=1)
+    env = task(CONTEXTS, 0)
+    problems = env.sample(n_users, seed=1)
     sets, rng = problems.choice_sets, np.random.default_rng(0)
     rows = []
-    for name in ["lobts", "lobids", "lobbayes"]:
-        policy = lob.make_policy(name, problems)
+    for name, spec in specs(["lobts", "lobbayes"], env).items():
+        policy = lob.make_policy(spec, problems) if isinstance(spec, str) else spec
         state = policy.start(n_users)
         for _ in range(rounds):
             arms = policy.choose(state, rng, sets[0])
@@ -66,12 +80,13 @@ def seen_elsewhere(n_users: int, rounds: int = 30) -> None:
 
 def cost(n_users: int, rounds: int = 100) -> None:
     """The time of a decision with contexts, and in a problem with as many arms in one context."""
-    names, rows = ["lobts", "lobids", "lobbayes"], []
+    names, rows = ["lobts", "lobbayes"], []
     one = lob.Synthetic(
         K * CONTEXTS, M, scale=(0.5, 2.0), shift=(-2.0, 2.0), past_users=600, past_seed=0
     )
-    inside = lob.simulate(task(CONTEXTS, 0), names, rounds, n_users, workers=1)
-    whole = lob.simulate(one, names, rounds, n_users, workers=1)
+    many = task(CONTEXTS, 0)
+    inside = lob.simulate(many, specs(names, many), rounds, n_users, workers=1)
+    whole = lob.simulate(one, specs(names, one), rounds, n_users, workers=1)
     for name in names:
         seconds = [result.cpu_seconds[name] / (n_users * rounds) for result in (inside, whole)]
         each = [f"{1e6 * second:.1f}" for second in seconds]

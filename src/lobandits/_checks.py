@@ -95,6 +95,20 @@ def positive(name: str, value: float) -> float:
     return number
 
 
+UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+
+
+def seconds_of(name: str, text: str) -> float:
+    """Return the seconds of a span of time such as 90s, 45m, 12h, 30d or 4w."""
+    number, unit = str(text).strip()[:-1], str(text).strip()[-1:]
+    try:
+        return positive(name, float(number) * UNITS[unit])
+    except (KeyError, ValueError):
+        raise LobInputError(
+            f"{name} must be a span of time such as 12h, 30d or 4w, got {text!r}"
+        ) from None
+
+
 def not_negative(name: str, value: float) -> float:
     """Return ``value`` as a finite float of at least 0."""
     number = real(name, value)

@@ -102,7 +102,7 @@ def test_learn_from_the_recent_part(folder: Path) -> None:
     assert "users 2" in " ".join(out.split())
     code, _, err = run("learn", "shop.csv", *THREE, "--since", "2026-01-03")
     assert code == 2
-    assert "give both" in err
+    assert "give the column of times" in err
 
 
 def test_learn_warns_of_what_is_doubtful(folder: Path) -> None:

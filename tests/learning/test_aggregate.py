@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from tests.learning.helpers import GOOD, assert_same, refused, with_values
 
-from lobandits.learning import RewardTable, reward_table
+from lobandits.learning import RewardTable, learn_orders, reward_table
 from lobandits.learning.aggregate import Since
 
 DAYS = [date(2026, 1, 1) + timedelta(days=day) for day in range(5)]
@@ -196,10 +196,60 @@ def test_what_tells_no_time_is_refused(times: list[Any], since: Since, words: st
 
 def test_both_or_neither() -> None:
     logs = pl.DataFrame(GOOD)
-    assert "give both" in refused(logs, since="2026-01-01")
-    assert "give both" in refused(logs, time="time")
+    assert "give the column of times" in refused(logs, since="2026-01-01")
+    assert "give the column of times" in refused(logs, time="time")
     assert "has no column 'time'" in refused(logs, time="time", since="2026-01-01")
     table = reward_table(logs)
     assert "a RewardTable has no columns, but time is" in refused(
         table, time="time", since="2026-01-01"
     )
+
+
+DATED = {
+    "user": [1, 1, 1, 2, 2],
+    "arm": ["a", "a", "b", "a", "b"],
+    "reward": [4.0, 1.0, 2.0, 3.0, 5.0],
+    "time": [0, 20, 30, 10, 30],
+}
+
+
+def test_old_rows_weigh_less() -> None:
+    table = reward_table(pl.DataFrame(DATED), time="time", half_life=10)
+    np.testing.assert_allclose(table.counts, [[0.125 + 0.5, 1.0], [0.25, 1.0]])
+    np.testing.assert_allclose(table.sums, [[0.5 + 0.5, 2.0], [0.75, 5.0]])
+    np.testing.assert_allclose(table.squares, [[2.0 + 0.5, 4.0], [2.25, 25.0]])
+    np.testing.assert_allclose(table.means, [[1.6, 2.0], [3.0, 5.0]])
+
+
+def test_times_fade_by_a_span() -> None:
+    frame = pl.DataFrame(DATED).with_columns(
+        time=pl.datetime(2026, 5, 1) + pl.duration(days=pl.col("time"))
+    )
+    table = reward_table(frame, time="time", half_life="10d")
+    np.testing.assert_allclose(table.counts, [[0.625, 1.0], [0.25, 1.0]])
+    text = frame.with_columns(pl.col("time").dt.to_string("%Y-%m-%d"))
+    again = reward_table(text, time="time", half_life="240h")
+    np.testing.assert_allclose(again.sums, table.sums)
+
+
+def test_a_prior_follows_recent_rows() -> None:
+    """Users liked a, and like b now: with a half-life the prior knows it."""
+    rng = np.random.default_rng(0)
+    n = 4000
+    time, arm = rng.integers(0, 100, n), rng.integers(0, 2, n)
+    reward = rng.normal(size=n) + np.where((arm == 0) == (time < 60), 1.0, 0.0)
+    rows = {"user": rng.integers(0, 50, n), "arm": arm, "reward": reward, "time": time}
+    old = learn_orders(pl.DataFrame(rows), n_states=1)
+    new = learn_orders(pl.DataFrame(rows), n_states=1, time="time", half_life=5)
+    assert old.state_means[0, 0] > old.state_means[0, 1]
+    assert new.state_means[0, 1] > new.state_means[0, 0] + 0.5
+    assert 0.95 < new.sigma < 1.25  # a little large, as documented
+
+
+def test_half_lives_that_do_not_fit_are_refused() -> None:
+    frame = pl.DataFrame(DATED)
+    assert "give the column of times" in refused(frame, half_life=3)
+    assert "must be a number, got '3d'" in refused(frame, time="time", half_life="3d")
+    dated = frame.with_columns(time=pl.date(2026, 5, 1))
+    assert "span of time such as 12h" in refused(dated, time="time", half_life="3 years")
+    assert "must be positive" in refused(frame, time="time", half_life=-1)

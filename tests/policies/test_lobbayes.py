@@ -107,7 +107,7 @@ def test_moments_are_those_of_random_draws() -> None:
 @pytest.mark.parametrize("kind", [LobBayes, MixTS, Popular])
 def test_policies_are_functions_of_the_state(kind: type[Policy]) -> None:
     prior = random_prior(3, 5, seed=5)
-    policy = kind(prior)  # type: ignore[call-arg]
+    policy = kind(prior)  # type: ignore[call-arg, arg-type]
     state = played(policy, 6, 7, seed=6)
     chances = policy.probabilities(state)
     np.testing.assert_allclose(chances.sum(axis=1), 1.0)
@@ -123,7 +123,7 @@ def test_policies_are_functions_of_the_state(kind: type[Policy]) -> None:
 @pytest.mark.parametrize("kind", [LobBayes, MixTS, Popular])
 def test_only_allowed_arms_are_played(kind: type[Policy]) -> None:
     prior = random_prior(3, 5, seed=7)
-    policy = kind(prior)  # type: ignore[call-arg]
+    policy = kind(prior)  # type: ignore[call-arg, arg-type]
     state = played(policy, 20, 5, seed=8)
     allowed = np.random.default_rng(9).random((20, 5)) < 0.4
     allowed[:, 2] |= ~allowed.any(axis=1)

@@ -76,7 +76,7 @@ def test_it_simulates(greedy: type[lob.Policy]) -> None:
 
 
 def test_an_agent_saves_and_loads_it(greedy: type[lob.Policy], tmp_path: Path) -> None:
-    agent = lob.Agent(greedy(ORDERS, 1.0), seed=0)  # type: ignore[call-arg]
+    agent = lob.Agent(greedy(ORDERS, 1.0), seed=0)  # type: ignore[call-arg, arg-type]
     for _ in range(5):
         agent.record(agent.choose(), 1.0)
     agent.save(tmp_path / "agent.json")
@@ -87,7 +87,7 @@ def test_an_agent_saves_and_loads_it(greedy: type[lob.Policy], tmp_path: Path) -
 def test_a_service_serves_it_and_starts_again(greedy: type[lob.Policy], tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'lob.db'}"
     for start in (True, False):
-        policy = greedy(ORDERS, 1.0) if start else None  # type: ignore[call-arg]
+        policy = greedy(ORDERS, 1.0) if start else None  # type: ignore[call-arg, arg-type]
         with lob.DecisionService(policy, lob.open_store(url)) as service:
             decision = service.decide("ada", allowed=["a", "b"])
             service.record(decision.id, 2.0)
@@ -124,7 +124,7 @@ def test_what_cannot_come_back_is_not_written(greedy: type[lob.Policy], tmp_path
         lob.Agent(policy, seed=0).save(path)
     assert not path.exists()
     url = f"sqlite:///{tmp_path / 'lob.db'}"
-    first = greedy(ORDERS, 1.0)  # type: ignore[call-arg]
+    first = greedy(ORDERS, 1.0)  # type: ignore[call-arg, arg-type]
     with lob.DecisionService(first, lob.open_store(url)) as service:
         model = service.model
         with pytest.raises(LobInputError, match="cannot be stored"):

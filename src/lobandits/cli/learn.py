@@ -64,12 +64,21 @@ def learn(
     skip_empty: Annotated[
         bool, typer.Option("--skip-empty", help="Skip and count rows without a reward.")
     ] = False,
-    time: Annotated[str | None, typer.Option(help="The column of times, for --since.")] = None,
+    time: Annotated[
+        str | None, typer.Option(help="The column of times, for --since, --half-life.")
+    ] = None,
     since: Annotated[
         str | None,
         typer.Option(
             help="Learn from the recent part: a date or time such as 2026-05-01, or a number "
             "where the column holds numbers."
+        ),
+    ] = None,
+    half_life: Annotated[
+        str | None,
+        typer.Option(
+            help="Rows count half for every such span before the newest: 12h, 30d or 4w, or a "
+            "number where the column of times holds numbers."
         ),
     ] = None,
     states: Annotated[
@@ -123,12 +132,16 @@ def learn(
     n_states = _n_states(states)
     filters: Any = {"min_user_rewards": min_user_rewards, "min_arm_rewards": min_arm_rewards}
     with spinner(progress, "adding up rewards"):
+        if store is not None and half_life is not None:
+            raise LobInputError(
+                f"--half-life is {half_life!r}, but it is for logs; write them with lob export"
+            )
         if store is not None:
             table = reward_table(_stored(store, problem, logs, time, since, context), **filters)
         elif logs:
             table = reward_table(
                 logs, user, arm, reward, context=context,
-                skip_empty=skip_empty, time=time, since=since, **filters,
+                skip_empty=skip_empty, time=time, since=since, half_life=half_life, **filters,
             )  # fmt: skip
         else:
             raise LobInputError("there is nothing to learn from; give files of logs, or --store")

@@ -50,7 +50,7 @@ def reproduce(
     users: Annotated[
         int | None,
         typer.Option(
-            help="Users of every simulation, on ratings for each seed; by default 300 and 40, "
+            help="Users of every simulation, on ratings for each seed; by default 300 and 20, "
             "with --full 1000 and 100."
         ),
     ] = None,

@@ -98,6 +98,7 @@ def label_lines(axes: "Axes", labels: Sequence[str]) -> None:
             color=color,
             arrowprops={
                 "arrowstyle": "-",
+                "relpos": (0.0, 0.5),
                 "color": color,
                 "linewidth": 0.7,
                 "shrinkA": 1,
@@ -215,7 +216,9 @@ def caption(records: Records, unit: str) -> str:
     """
     if not records:
         return ""
-    drawn = next(iter(records.values())).drawn.replace("users", unit)
+    simulated = [r for r in records.values() if "environment" in r.settings]
+    some = simulated or [next(iter(records.values()))]
+    drawn = " or ".join(dict.fromkeys(r.drawn.replace("users", unit) for r in some))
     over = f"{unit} and seeds" if "seeds" in drawn else unit
     whose = f"MovieLens, {records.title}. In play: " if records.title else ""
     return f"{whose}{drawn}. Bands and bars: +- 1 standard error over {over}."
@@ -233,7 +236,7 @@ def render(experiment: Drawn, records: Records) -> dict[str, str]:
             figure.patch.set_alpha(0)
             assert experiment.draw is not None
             experiment.draw(records, Canvas(figure, width == "narrow"))
-            words = fill(caption(records, experiment.unit), 125 if width == "wide" else 60)
+            words = fill(caption(records, experiment.unit), 150 if width == "wide" else 72)
             if words:
                 figure.suptitle(words, x=0.01, ha="left", fontsize=8)
             text = StringIO()

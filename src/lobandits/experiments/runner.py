@@ -62,7 +62,7 @@ def reproduce(
     seed
         Names all random numbers.
     users
-        Users of every simulation, on ratings for each seed; by default 300 and 40, with "full"
+        Users of every simulation, on ratings for each seed; by default 300 and 20, with "full"
         1000 and 100. The two theorems have sizes of their own.
     seeds
         On ratings: draws of genres, clustering, users and noise, from ``seed`` on; by default 5.

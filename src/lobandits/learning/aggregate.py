@@ -1,16 +1,18 @@
 """Logs added up where they are: the rows that count, the one expression, and faults that show."""
 
+import math
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
-from lobandits._checks import real
+from lobandits._checks import positive, real, seconds_of
 from lobandits.errors import LobInputError
 from lobandits.learning.source import Source, rows
 from lobandits.orders.contexts import BETWEEN
 
 Names = tuple[str, str, str]  # the columns of users, arms and rewards
 SHOWN = 3
+WEIGHT = "weight of the row"
 Since = str | float | date | datetime
 
 
@@ -19,10 +21,13 @@ def aggregate(table: Any, names: Names) -> Any:
 
     Faults ride along: missing users and arms are groups of their own; of all ``rows``, some have no
     reward at all, ``empty``, and if others are no numbers, ``counts`` is smaller than the rest;
-    numbers that are not finite spoil ``squares``.
+    numbers that are not finite spoil ``squares``. Where rows have a `WEIGHT`, sums are of weighted
+    rewards, and ``weights`` of the weights.
     """
     user, arm = (_key(table[name]) for name in names[:2])
     column = table[names[2]]
+    if WEIGHT in table.columns:
+        return _aggregate_faded(table, user, arm, column)
     chosen = table.select(user=user, arm=arm, reward=as_number(column), empty=_blank(column))
     return chosen.group_by("user", "arm").aggregate(
         rows=chosen.count(),
@@ -30,6 +35,23 @@ def aggregate(table: Any, names: Names) -> Any:
         counts=chosen.reward.count(),
         sums=chosen.reward.sum(),
         squares=(chosen.reward * chosen.reward).sum(),
+    )
+
+
+def _aggregate_faded(table: Any, user: Any, arm: Any, column: Any) -> Any:
+    number, weight = as_number(column), table[WEIGHT]
+    chosen = table.select(
+        user=user, arm=arm, empty=_blank(column), reward=number, weight=weight,
+        times=weight * number, squared=weight * number * number,
+    )  # fmt: skip
+    heard = chosen.reward.notnull()
+    return chosen.group_by("user", "arm").aggregate(
+        rows=chosen.count(),
+        empty=chosen.empty.cast("int64").sum(),
+        counts=chosen.reward.count(),
+        weights=heard.ifelse(chosen.weight, 0.0).sum(),
+        sums=chosen.times.sum(),
+        squares=chosen.squared.sum(),
     )
 
 
@@ -138,6 +160,33 @@ def in_contexts(source: Source, arm: str, context: str, columns: Sequence[str]) 
             raise LobInputError(f"{found}. Correct or leave out such rows")
     names = _missing(arms).ifelse(None, text + BETWEEN + arms.cast("string"))
     return source._replace(table=source.table.mutate(**{arm: names}))
+
+
+def faded(source: Source, time: str, half_life: str | float, columns: Sequence[str]) -> Source:
+    """Return the rows with their weights, 2^(-(newest - t) / half-life) for a row of time t."""
+    column = source.table[time]
+    kind = column.type()
+    if kind.is_string():
+        column = column.try_cast("float64" if _is_number(half_life) else "timestamp")
+    elif kind.is_date():
+        column = column.cast("timestamp")
+    if column.type().is_numeric():
+        if not _is_number(half_life):
+            raise LobInputError(
+                f"column {time!r} holds numbers, so half_life must be a number, got {half_life!r}"
+            )
+        length = positive("half_life", float(half_life))
+    elif column.type().is_timestamp():
+        length = seconds_of("half_life", str(half_life))
+        column = column.epoch_seconds()
+    else:
+        raise LobInputError(f"column {time!r} of {source.name} holds {kind}; times are expected")
+    bad = fault(source, column.isnull(), time, "empty or no time", columns)
+    if bad:
+        raise LobInputError(f"{bad}. Correct or leave out such rows")
+    newest = source.fetch(source.table.aggregate(n=column.max())).column("n")[0].as_py()
+    age = (column.cast("float64") - float(newest or 0)) / length
+    return source._replace(table=source.table.mutate(**{WEIGHT: (age * math.log(2.0)).exp()}))
 
 
 def recent(source: Source, time: str, since: Since, columns: tuple[str, ...]) -> Source:

@@ -39,6 +39,7 @@ def learn_orders(
     skip_empty: bool = False,
     time: str | None = None,
     since: Since | None = None,
+    half_life: str | float | None = None,
     n_init: int = N_INIT,
     max_iter: int = MAX_ITER,
     seed: int = 0,
@@ -52,7 +53,8 @@ def learn_orders(
 
     Parameters
     ----------
-    logs, user, arm, reward, context, min_user_rewards, min_arm_rewards, skip_empty, time, since
+    logs, user, arm, reward, context, min_user_rewards, min_arm_rewards, skip_empty, time, since,
+    half_life
         As for `reward_table`.
     n_states
         Number of states, m; by default chosen by the evidence of held-out users, and kept as
@@ -94,7 +96,7 @@ def learn_orders(
         table = reward_table(
             logs, user, arm, reward, context=context,
             min_user_rewards=min_user_rewards, min_arm_rewards=min_arm_rewards,
-            skip_empty=skip_empty, time=time, since=since,
+            skip_empty=skip_empty, time=time, since=since, half_life=half_life,
         )  # fmt: skip
     supported = chance if relations == "confident" else None
     if kmeans is not None:

@@ -8,7 +8,14 @@ import numpy as np
 
 from lobandits._words import counted
 from lobandits.errors import LobInputError
-from lobandits.learning.aggregate import Since, aggregate, check_cells, in_contexts, recent
+from lobandits.learning.aggregate import (
+    Since,
+    aggregate,
+    check_cells,
+    faded,
+    in_contexts,
+    recent,
+)
 from lobandits.learning.source import (
     Source,
     as_text,
@@ -43,6 +50,7 @@ def reward_table(
     skip_empty: bool = False,
     time: str | None = None,
     since: Since | None = None,
+    half_life: str | float | None = None,
 ) -> RewardTable:
     """Return the number, sum and sum of squares of each user's rewards from each arm.
 
@@ -68,6 +76,9 @@ def reward_table(
     time, since
         The column of times, and where the recent part begins: only rows from then on count. A
         date or a time such as "2026-05-01"; of a column of numbers, a number.
+    half_life
+        With ``time``: rows count half for every half-life that they are older than the newest, so
+        that counts are weights. A span such as "30d" or "12h"; of a column of numbers, a number.
 
     Examples
     --------
@@ -81,8 +92,9 @@ def reward_table(
            [nan, 5. ]])
     """
     table = read_logs(
-        logs, user, arm, reward, context=context, skip_empty=skip_empty, time=time, since=since
-    )
+        logs, user, arm, reward, context=context, skip_empty=skip_empty, time=time, since=since,
+        half_life=half_life,
+    )  # fmt: skip
     _check_enough(table, user, arm)
     kept = table.filter(min_user_rewards, min_arm_rewards)
     if kept is not table:
@@ -121,12 +133,13 @@ def read_logs(
     skip_empty: bool = False,
     time: str | None = None,
     since: Since | None = None,
+    half_life: str | float | None = None,
 ) -> RewardTable:
     """Return the table of all users and arms in the logs, even if there is only one."""
-    if (time is None) != (since is None):
+    if (time is None) != (since is None and half_life is None):
         raise LobInputError(
-            f"time is {time!r} and since is {since!r}; give both, the column of times and where "
-            "the recent part begins, or neither"
+            f"time is {time!r}, since is {since!r} and half_life is {half_life!r}; give the column "
+            "of times with where the recent part begins, or with a half-life, or none of them"
         )
     if isinstance(logs, RewardTable):
         for option, column in (("time", time), ("context", context)):
@@ -150,6 +163,8 @@ def read_logs(
     def cells_of(source: Source) -> tuple[Source, Any]:
         if time is not None and since is not None:
             source = recent(source, time, since, columns)
+        if time is not None and half_life is not None:
+            source = faded(source, time, half_life, columns)
         if context is not None:
             source = in_contexts(source, arm, context, columns)
         return source, source.fetch(aggregate(source.table, names))
@@ -165,7 +180,7 @@ def read_logs(
         part, cells = cells_of(source)
     check_cells(part, cells, names, skip_empty)
     kept, skipped = _rewarded(cells)
-    return pivot(kept, source.name, arm, skipped)
+    return pivot(kept, source.name, arm, skipped, faded=half_life is not None)
 
 
 def _rewarded(cells: Any) -> tuple[Any, int]:

@@ -146,5 +146,5 @@ def _noise(table: RewardTable, sigma: float | None) -> tuple[float, str]:
 def _within(table: RewardTable, users: IntArray) -> tuple[float, float]:
     """Return the sum of squares within cells, and the number of rewards, of some users."""
     counts, sums = table.counts[users], table.sums[users]
-    within = table.squares[users] - sums * sums / np.maximum(counts, 1)
+    within = table.squares[users] - sums * sums / np.where(counts > 0, counts, 1)
     return float(np.maximum(within, 0.0).sum()), float(counts.sum())

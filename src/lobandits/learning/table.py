@@ -40,7 +40,8 @@ class RewardTable(Frozen):
         Names or numbers, all different.
     arms : names of the k arms
     counts, sums, squares : (n, k)
-        N, S and Q; 0 where the user never tried the arm.
+        N, S and Q; 0 where the user never tried the arm. Where old rewards weigh less, N is the sum
+        of weights, and no whole number.
     skipped
         How many rows of the logs had no reward, and were left out.
 
@@ -68,9 +69,10 @@ class RewardTable(Frozen):
         arms = arm_names(None, self.arms)
         shape = (len(users), len(arms))
         counts, sums, squares = (shaped_array(name, getattr(self, name), shape) for name in CELLS)
-        if (counts < 0).any() or (counts % 1).any():
-            raise LobInputError("counts must be whole numbers that are not negative")
-        cells = {"counts": counts.astype(np.int64), "sums": sums, "squares": squares}
+        if (counts < 0).any():
+            raise LobInputError("counts must be numbers of rewards, or weights, not negative")
+        whole_counts = counts if (counts % 1).any() else counts.astype(np.int64)
+        cells = {"counts": whole_counts, "sums": sums, "squares": squares}
         self._set(users=users, arms=arms, skipped=whole("skipped", self.skipped, least=0), **cells)
 
     @property
@@ -85,8 +87,8 @@ class RewardTable(Frozen):
 
     @property
     def n_rewards(self) -> int:
-        """The number of rewards."""
-        return int(self.counts.sum())
+        """The number of rewards, or their weight, rounded."""
+        return round(float(self.counts.sum()))
 
     @cached_property
     def means(self) -> FloatArray:
@@ -95,7 +97,7 @@ class RewardTable(Frozen):
         Rounded to 40 bits of the size of the user's rewards, so that equal means are equal bit by
         bit, in whichever order an engine added the rewards.
         """
-        tried = np.maximum(self.counts, 1)
+        tried = np.where(self.counts > 0, self.counts, 1)
         means = self.sums / tried
         size = np.maximum(np.sqrt(self.squares / tried), np.abs(means))  # tiny squares vanish
         exponent = np.frexp(size.max(axis=1, initial=0.0, keepdims=True))[1]
@@ -109,7 +111,8 @@ class RewardTable(Frozen):
                                       {\sum_{ia} (N_{ia} - 1)}
 
         over the cells with at least two rewards; nan if there are none. What lies below a
-        millionth of the rewards' size is taken for rounding.
+        millionth of the rewards' size is taken for rounding. Where old rewards weigh less, it comes
+        out a little large: weights have more than N - 1 degrees of freedom.
         """
         cells = self.counts >= 2
         counts, sums, squares = self.counts[cells], self.sums[cells], self.squares[cells]
@@ -127,11 +130,15 @@ class RewardTable(Frozen):
     def filter(self, min_user_rewards: int = 1, min_arm_rewards: int = 1) -> "RewardTable":
         """Drop arms with fewer rewards, then users with fewer rewards from the arms left.
 
-        As the paper filters, once each. An arm that no user left has tried is dropped too.
+        As the paper filters, once each. An arm that no user left has tried is dropped too. Where
+        old rewards weigh less, weights are compared, but 1 keeps all that weigh anything.
         """
         least_user = whole("min_user_rewards", min_user_rewards)
-        enough = self.counts.sum(axis=0) >= whole("min_arm_rewards", min_arm_rewards)
-        users = self.counts @ enough >= least_user
+        least_arm = whole("min_arm_rewards", min_arm_rewards)
+        tried = self.counts.sum(axis=0)
+        enough = tried >= least_arm if least_arm > 1 else tried > 0
+        found = self.counts @ enough
+        users = found >= least_user if least_user > 1 else found > 0
         if users.all() and enough.all():
             return self
         arms = enough & (users @ self.counts > 0)
@@ -151,8 +158,11 @@ class RewardTable(Frozen):
         return f"RewardTable({sizes})"
 
 
-def pivot(cells: Any, name: str, arm: str, skipped: int = 0) -> RewardTable:
-    """Return the table of cells, an Arrow table with one row for each."""
+def pivot(cells: Any, name: str, arm: str, skipped: int = 0, faded: bool = False) -> RewardTable:
+    """Return the table of cells, an Arrow table with one row for each.
+
+    Of logs that fade, its ``weights`` take the place of counts.
+    """
     batches = cells.to_batches()
     users, rows = _ranks([batch.column("user") for batch in batches])
     arms, columns = _ranks([batch.column("arm") for batch in batches])
@@ -165,13 +175,14 @@ def pivot(cells: Any, name: str, arm: str, skipped: int = 0) -> RewardTable:
     needed = CELL_BYTES * shape[0] * shape[1]
     what = f"the table of {shape[0]:,} users and {shape[1]:,} arms in {name}"
     check_memory(needed, what, f"is {arm!r} the column of arms?")
-    kinds = {"counts": np.int64, "sums": np.float64, "squares": np.float64}
+    kinds = {"counts": np.float64 if faded else np.int64, "sums": np.float64, "squares": np.float64}
     fields = {field: np.zeros(shape, dtype=kind) for field, kind in kinds.items()}
 
     def write(batch: Any, row: IntArray, column: IntArray) -> None:
         place = row * shape[1] + column
         for field, values in fields.items():
-            values.reshape(-1)[place] = batch.column(field).to_numpy()
+            given = "weights" if faded and field == "counts" else field
+            values.reshape(-1)[place] = batch.column(given).to_numpy()
 
     _in_threads(write, batches, rows, columns)
     try:

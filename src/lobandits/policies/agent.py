@@ -99,7 +99,7 @@ class Agent:
         index = self._index.get(arm) if isinstance(arm, str) else None
         self._arm[0] = arm_index(self.arms, arm) if index is None else index
         self._reward[0] = checked_reward(reward)
-        self.policy.absorb(self.state, self._user, self._arm, self._reward)
+        self.policy.remember(self.state, self._user, self._arm, self._reward)
 
     def probabilities(
         self, allowed: Iterable[Arm] | None = None, context: str | None = None

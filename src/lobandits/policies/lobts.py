@@ -41,7 +41,7 @@ class LobTSState(LossState):
 
     known: IntArray = field(metadata=array("memory"))
     weights: FloatArray = field(metadata=array("memory", "arms", dtype=np.float64))
-    projected: IntArray = field(metadata=array("memory", empty=-1))
+    projected: IntArray = field(metadata=array("memory", empty=-1, ages="reset"))
 
 
 class LastWeights(NamedTuple):
@@ -72,7 +72,7 @@ class LobTS(OrderPolicy[LobTSState]):
         Standard deviation of rewards, the paper's c.
     project_every
         Plays between two projections (T_proj); in between the last probabilities are used. A
-        choice among some arms is always projected anew.
+        choice among some arms is always projected anew, and so is every one with a half-life.
     shares
         The prior p(s) of the states, by default uniform.
 

@@ -51,9 +51,9 @@ class LobUCBState(State):
         Plays at the last refresh, -1 before the first; a hash of its orders and sigma.
     """
 
-    infeasible: IntArray = field(metadata=array("sum"))
+    infeasible: IntArray = field(metadata=array("sum", ages="keep"))
     feasible: Bits = field(metadata=array("memory", "words", dtype=np.uint64))
-    refreshed: IntArray = field(metadata=array("memory", empty=-1))
+    refreshed: IntArray = field(metadata=array("memory", empty=-1, ages="reset"))
     known: IntArray = field(metadata=array("memory"))
 
 
@@ -74,7 +74,7 @@ class LobUCB(OrderPolicy[LobUCBState]):
     orders, sigma
         As in `LobTS`.
     refresh_every
-        Plays between two refreshes of the feasible states.
+        Plays between two refreshes of the feasible states; with a half-life every play refreshes.
     radius
         The 4 under the root.
 
@@ -146,7 +146,7 @@ class LobUCB(OrderPolicy[LobUCBState]):
         pace, width = self.refresh_every, self._width
         odds = np.empty(state.counts.shape)
         mark_largest_bounds(
-            state.counts, state.sums, last, allowed, self._sets, self._keys, pace, width, odds
+            *state.effective, last, allowed, self._sets, self._keys, pace, width, odds
         )
         return odds
 
@@ -154,7 +154,8 @@ class LobUCB(OrderPolicy[LobUCBState]):
         """Return the bounds and the active arms, and which states are feasible."""
         self.odds(state, allowed)
         low, up = np.empty(self.n_arms), np.empty(self.n_arms)
-        bounds(state.counts[0], state.sums[0], self._width, low, up)
+        counts, sums = state.effective
+        bounds(counts[0], sums[0], self._width, low, up)
         active = np.empty(self.n_arms, np.bool_)
         mark_active(state.feasible[0], allowed[0], self._sets, 0, active)
         precedes = self.orders.precedes.reshape(-1, self.n_arms, self.n_arms)

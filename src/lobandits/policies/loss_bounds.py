@@ -90,12 +90,14 @@ class LossState(State):
     """Rewards, and bounds that save projections: see `Bounds` and `Losses`."""
 
     known: IntArray = field(metadata=array("cache"))
-    lower: FloatArray = field(metadata=array("cache", "items", dtype=np.float64))
-    upper: FloatArray = field(metadata=array("cache", "uppers", dtype=np.float64))
+    lower: FloatArray = field(metadata=array("cache", "items", dtype=np.float64, ages="scale"))
+    upper: FloatArray = field(metadata=array("cache", "uppers", dtype=np.float64, ages="scale"))
     carried: FloatArray = field(metadata=array("cache", "arms", "items", dtype=np.float64))
     point: FloatArray = field(metadata=array("cache", "arms", "uppers", dtype=np.float64))
-    seen_counts: IntArray = field(metadata=array("cache", "groups", "arms"))
-    seen_sums: FloatArray = field(metadata=array("cache", "groups", "arms", dtype=np.float64))
+    seen_counts: IntArray = field(metadata=array("cache", "groups", "arms", ages="scale"))
+    seen_sums: FloatArray = field(
+        metadata=array("cache", "groups", "arms", dtype=np.float64, ages="scale")
+    )
 
     @cached_property
     def memory(self) -> Memory:

@@ -39,6 +39,7 @@ from lobandits.projection.scratch import Scratch, make_scratch
 N_TABLES = 32
 IN_ALL = 2**15
 GOLDEN = 0.6180339887498949  # shifts the strata of the components from play to play
+TURNS = 4096.0  # of tables, that weights which are no whole numbers are spread over
 FAR = 8.0  # log weights so far below the best count as nothing: no point would stand for them
 DEEP = -30.0  # below, the tail of Phi is its asymptote
 SURE = 6.0  # above, the chance of a relation is one
@@ -161,14 +162,17 @@ def draw_points(
 
     O(b k^3 + b m k^2 + n k^2) for n points.
     """
-    plays = 0
+    plays, mixed = 0.0, 0.0
     for a in range(counts.shape[0]):
         plays += counts[a]
+        mixed += (a + 1) * counts[a]
+    # whole counts give their sum; weights, whose sum hardly moves, a number that does
+    turn = int(plays + TURNS * (mixed - np.floor(mixed)))
     condition(counts, sums, sigma, x.components, r.posterior)
     r.settled[:] = False
     weigh_versions(x, r)
-    share_points((plays * GOLDEN) % 1.0, r)
-    normals = tables[plays % tables.shape[0]]
+    share_points((turn * GOLDEN) % 1.0, r)
+    normals = tables[turn % tables.shape[0]]
     n, half = r.top.shape[0], x.components.mean.shape[0]
     place_all_noise(normals, x, r)
     first = 0

@@ -14,14 +14,15 @@ from lobandits._checks import (
     IntArray,
     generator,
     read_only,
+    shaped_array,
     user_indices,
     whole,
 )
-from lobandits._frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_names
 from lobandits.policies.choices import checked_allowed, draw_arms
 from lobandits.policies.explanation import Details, Explanation, rows
+from lobandits.policies.forgetting import HalfLife, add_and_forget, forgetting, with_half_life
 from lobandits.policies.registry import register
 from lobandits.policies.rewards import add_rewards, checked_rewards
 from lobandits.policies.state import S, State, empty_state, fill, stored_users
@@ -29,7 +30,7 @@ from lobandits.policies.state import S, State, empty_state, fill, stored_users
 Style = tuple[str, str, str]  # of a line: colour, "solid" or "dashed", marker
 
 
-class Policy(Frozen, ABC, Generic[S]):
+class Policy(HalfLife, ABC, Generic[S]):
     """Decides which arm each user plays, from the rewards recorded so far.
 
     A subclass is a frozen dataclass with a ``name`` and one method, `odds`; defining it makes it
@@ -47,6 +48,9 @@ class Policy(Frozen, ABC, Generic[S]):
         Number of arms.
     arms : tuple of str
         Their names.
+    half_life : float or None
+        Every policy takes it, by name: a reward counts half after so many further plays of its
+        user. By default nothing is ever forgotten.
 
     Examples
     --------
@@ -143,7 +147,12 @@ class Policy(Frozen, ABC, Generic[S]):
         return self.decide(state, self.draw(generator(rng), (state.n_users,)), sets)
 
     def record(
-        self, state: S, arms: ArrayLike, rewards: ArrayLike, users: ArrayLike | None = None
+        self,
+        state: S,
+        arms: ArrayLike,
+        rewards: ArrayLike,
+        users: ArrayLike | None = None,
+        times: ArrayLike | None = None,
     ) -> None:
         """Add rewards to ``state``, in place; nothing is written if anything is refused.
 
@@ -156,9 +165,32 @@ class Policy(Frozen, ABC, Generic[S]):
         users
             Whose rewards these are: by default one for each user, in order. Else any users, in
             any order, each as often as you like.
+        times
+            With a half-life: when each arm was chosen, on any clock, in any order; by default every
+            reward is one play later than the one before.
         """
         self._check(state, None)
-        self.absorb(state, *checked_rewards(state.n_users, self.n_arms, arms, rewards, users))
+        given = checked_rewards(state.n_users, self.n_arms, arms, rewards, users)
+        self.remember(state, *given, None if times is None else self._times(times, len(given[0])))
+
+    def _times(self, times: ArrayLike, n: int) -> FloatArray:
+        if self.half_life is None:
+            raise LobInputError("times are for policies that forget; give the policy a half_life")
+        return shaped_array("times", times, (n,))
+
+    def remember(
+        self,
+        state: S,
+        users: IntArray,
+        arms: IntArray,
+        rewards: FloatArray,
+        times: FloatArray | None = None,
+    ) -> None:
+        """Add rewards to ``state``, unchecked; with a half-life, older ones fade."""
+        if self.half_life is None:
+            self.absorb(state, users, arms, rewards)
+        else:
+            add_and_forget(self, state, users, arms, rewards, times)
 
     def probabilities(self, state: S, allowed: ArrayLike | None = None) -> FloatArray:
         """Return the chance that `choose` picks each arm, (n_users, n_arms)."""
@@ -188,7 +220,8 @@ class Policy(Frozen, ABC, Generic[S]):
         n = whole("n_users", (default or 1) if n_users is None else n_users)
         if default not in (None, n):
             raise LobInputError(f"n_users is {n}, but this policy has parts for {default} users")
-        return self.new_state(n)
+        state = self.new_state(n)
+        return state if self.half_life is None else with_half_life(state, self.half_life)
 
     def new_state(self, n_users: int) -> S:
         """Return an empty state; policies whose states have other axes override this."""
@@ -229,9 +262,11 @@ class Policy(Frozen, ABC, Generic[S]):
 
     def _check(self, state: S, allowed: ArrayLike | None) -> BoolArray:
         """Return the choice sets, or say why the state or they do not fit."""
-        if type(state) is not self.state_type:
+        kind: Any = self.state_type
+        kind = kind if self.half_life is None else forgetting(kind)
+        if type(state) is not kind:
             raise LobInputError(
-                f"{self.name} needs a {self.state_type.__name__}, as start() makes it, "
+                f"{self.name} needs a {kind.__name__}, as start() makes it, "
                 f"got {type(state).__name__}"
             )
         n = state.n_users

@@ -21,16 +21,23 @@ else:
     S = TypeVar("S", bound="State")
 
 Role = Literal["sum", "memory", "cache"]
+Ages = Literal["scale", "square", "reset", "keep"]
 
 
-def array(role: Role, *axes: str, dtype: Any = np.int64, empty: int = 0) -> dict[str, Any]:
+def array(
+    role: Role, *axes: str, dtype: Any = np.int64, empty: int = 0, ages: Ages | None = None
+) -> dict[str, Any]:
     """Return the metadata of a state's field: what becomes of its array, and how it starts.
 
     The role is ``"sum"``: `merge` adds it; ``"memory"``: not additive and not derivable, so it is
     stored, and a merge forgets it; or ``"cache"``: derivable, so it is never stored. ``axes``
     follow the one of users; ``empty`` stands for nothing known.
+
+    Where a state forgets, ``ages`` says what a factor on all weights does to the array: "scale" (by
+    the same factor; the default of sums), "square" (by its square), "reset" (to empty), "keep".
     """
-    return {"role": role, "axes": axes, "dtype": dtype, "empty": empty}
+    ages = ages or ("scale" if role == "sum" else "keep")
+    return {"role": role, "axes": axes, "dtype": dtype, "empty": empty, "ages": ages}
 
 
 @dataclass(eq=False, repr=False)
@@ -79,6 +86,11 @@ class State:
         """Rewards recorded for each user, (n_users,)."""
         plays: IntArray = self.counts.sum(axis=1)
         return plays
+
+    @property
+    def effective(self) -> tuple[Any, FloatArray]:
+        """Counts and sums as bounds on means need them: so many equal rewards tell as much."""
+        return self.counts, self.sums
 
     @property
     def means(self) -> FloatArray:
@@ -131,7 +143,7 @@ class State:
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(n_users={self.n_users}, n_arms={self.n_arms}, "
-            f"plays={int(self.counts.sum())})"
+            f"plays={int(self.plays.sum())})"
         )
 
 
@@ -165,6 +177,8 @@ def fill(state: S, data: Mapping[str, ArrayLike]) -> S:
     for name, total in state.arrays("sum").items():
         if total.dtype.kind != "f" and (total < 0).any():
             raise LobInputError(f"{name} must not be negative")
+    if (state.counts < 0).any():
+        raise LobInputError("counts must not be negative")
     if ((state.counts == 0) & (state.sums != 0)).any():
         raise LobInputError("sums must be 0 where counts is 0")
     return state

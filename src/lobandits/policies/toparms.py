@@ -46,7 +46,7 @@ class TopArmsUCB(OrderPolicy[State]):
     def odds(self, state: State, allowed: BoolArray) -> FloatArray:
         """Return 1 for the arms in A_0 of the largest index, 0 for the others."""
         tops = self._tops_among(allowed)
-        return largest_indices(state.counts, state.sums, tops, 2 * self.sigma**2)
+        return largest_indices(*state.effective, tops, 2 * self.sigma**2)
 
     def details(self, state: State, allowed: BoolArray) -> Details:
         """Return the upper confidence bounds, and which arms are on top of some state."""

@@ -52,7 +52,7 @@ class UCB(Policy[State]):
 
     def odds(self, state: State, allowed: BoolArray) -> FloatArray:
         """Return 1 for the arms of the largest index, 0 for the others."""
-        return largest_indices(state.counts, state.sums, allowed, 2 * self.sigma**2)
+        return largest_indices(*state.effective, allowed, 2 * self.sigma**2)
 
     def details(self, state: State, allowed: BoolArray) -> Details:
         """Return the upper confidence bounds; -inf where an arm is not allowed."""
@@ -62,7 +62,8 @@ class UCB(Policy[State]):
 def upper_bounds(state: State, allowed: BoolArray, sigma: float) -> FloatArray:
     """Return the indices of the first user's arms."""
     index = np.empty(state.n_arms)
-    indices(state.counts[0], state.sums[0], allowed[0], 2 * sigma**2, index)
+    counts, sums = state.effective
+    indices(counts[0], sums[0], allowed[0], 2 * sigma**2, index)
     return index
 
 

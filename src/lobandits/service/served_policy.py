@@ -15,6 +15,28 @@ from lobandits.policies.policy import normalised
 from lobandits.policies.registry import stored_form
 from lobandits.service.decision import MOST_ALLOWED, MOST_CHARACTERS
 
+MOST_CELLS = 50_000_000  # arms x arms x states of orders: what they take in bytes
+MOST_ARMS_OF_PRIOR = 500  # a decision takes time in the cube of them
+
+
+def check_size(data: Any) -> None:
+    """Refuse a stored policy whose decisions would stall all others, before it is built."""
+    for part in data.values() if isinstance(data, Mapping) else ():
+        arms = part.get("arms") if isinstance(part, Mapping) else None
+        if isinstance(arms, list):
+            states = part.get("states", part.get("means"))
+            k, m = len(arms), len(states) if isinstance(states, list) else 1
+            if k * k * m > MOST_CELLS:
+                raise LobInputError(
+                    f"{k} arms and {m} states are too many for a service: arms x arms x states "
+                    f"must be at most {MOST_CELLS:,}; serve fewer arms, or lobts with fewer states"
+                )
+            if "means" in part and k > MOST_ARMS_OF_PRIOR:
+                raise LobInputError(
+                    f"a service takes a prior of at most {MOST_ARMS_OF_PRIOR} arms, got {k}; serve "
+                    "lobts with its orders"
+                )
+
 
 def encoded(policy: Policy) -> tuple[str, str]:
     """Return a policy as JSON, and its hash; refuse what cannot be served or read back."""
@@ -30,6 +52,10 @@ def encoded(policy: Policy) -> tuple[str, str]:
             f"{policy!r} remembers more than counts and sums of rewards, which are all that a "
             "service stores; serve another policy (for lobts and lobucb: project_every=1, "
             "refresh_every=1)"
+        )
+    if policy.half_life is not None:
+        raise LobInputError(
+            f"{policy!r} has a half-life, but a service adds up all rewards alike; serve it without"
         )
     for arm in policy.arms:
         if len(arm) > MOST_CHARACTERS or "\0" in arm:
@@ -57,7 +83,9 @@ def _proven(policy: Policy) -> str:
 
 def decoded(text: str) -> Policy:
     """Return the policy that `encoded` wrote, after a first decision: that compiles its kernels."""
-    policy = policy_from_dict(json.loads(text))
+    data = json.loads(text)
+    check_size(data)
+    policy = policy_from_dict(data)
     choose_arms(policy, policy.new_state(1), policy.all_arms, np.random.default_rng(0))
     return policy
 
@@ -67,6 +95,7 @@ def as_policy(data: Mapping[str, Any]) -> Policy:
     n_arms = data.get("n_arms", 1)
     if not isinstance(n_arms, int) or n_arms > MOST_ALLOWED:
         raise LobInputError(f"n_arms must be a whole number of at most {MOST_ALLOWED}")
+    check_size(data)
     try:
         return policy_from_dict(data)
     except LobError:

@@ -61,6 +61,8 @@ class DuelRun(PolicyRun):
             )
         if self.problems.arrivals is not None:
             raise LobInputError("duels know no contexts; use n_contexts=1")
+        if self.problems.changes is not None:
+            raise LobInputError("duels know no users who change; leave out change_every")
         n, chunk = self.problems.n_users, self.chunk
         self.blocks = []
         for number, first in zip(blocks_of(chunk.first, n), range(0, n, BLOCK), strict=True):

@@ -188,6 +188,7 @@ class RewardRun(PolicyRun):
         if self.problems.arrivals is not None:
             sets = self.problems.choice_sets
             self.arrivals = Arrivals(self.problems.arrivals, sets, chunk.seed, chunk.first, n)
+        self.phase, self.present = 0, self.problems
         self.allowed = policy.all_arms
         self.numbers: Any = None
         self.played: tuple[IntArray, FloatArray] | None = None
@@ -197,7 +198,6 @@ class RewardRun(PolicyRun):
         policy, state, problems, n = self.policy, self.state, self.problems, self.problems.n_users
         users, rewards, regret = np.arange(n), np.empty(n), np.empty(shocks.shape)
         lowest, highest = problems.bounds or (-np.inf, np.inf)
-        given = (problems.noise_location, problems.gaps, problems.sigma, lowest, highest)
         binary = problems.rewards == "bernoulli"
         noise = self.noise.rounds(len(shocks))
         sets = self._choice_sets(len(shocks))
@@ -208,14 +208,24 @@ class RewardRun(PolicyRun):
             arms = policy.decide(state, numbers, allowed)
             if not isinstance(arms, np.ndarray) or arms.shape != (n,) or arms.dtype != np.int64:
                 raise TypeError(f"decide() must return int64 of shape ({n},), got {arms!r}")
-            illegal = pay(arms, shock, *given, binary, rewards, row)
+            now = self._present()
+            given = (now.noise_location, now.gaps, now.sigma, lowest, highest, binary)
+            illegal = pay(arms, shock, *given, rewards, row)
             if illegal >= 0:
                 what = f"chose arm {arms[illegal]}, but the arms are 0 to {problems.n_arms - 1}"
                 raise SimulationError(self.label, self.chunk.first + illegal, self.now + 1, what)
             self.played = arms, rewards
-            policy.absorb(state, users, arms, rewards)
+            policy.remember(state, users, arms, rewards)
             self.now += 1
         return regret
+
+    def _present(self) -> Problems:
+        """Return the problems of this round."""
+        changes = self.problems.changes
+        if changes is not None and self.now // changes.every != self.phase:
+            self.phase = self.now // changes.every
+            self.present = changes.phase(self.phase)
+        return self.present
 
     def _choice_sets(self, n_rounds: int) -> Iterable[BoolArray]:
         """Return who may play which arms in each of the next rounds."""
@@ -234,7 +244,7 @@ class RewardRun(PolicyRun):
                     policy.decide(alone, self.numbers[one], allowed)
                 else:
                     arms, rewards = self.played
-                    policy.absorb(alone, np.zeros(1, np.int64), arms[one], rewards[one])
+                    policy.remember(alone, np.zeros(1, np.int64), arms[one], rewards[one])
             except Exception:
                 return self.chunk.first + user
         return None

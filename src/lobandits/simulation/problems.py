@@ -32,6 +32,17 @@ class Past(Protocol):
         """A prior learned from their log."""
 
 
+class Changes(Protocol):
+    """How users change: what they are in each phase of so many rounds."""
+
+    @property
+    def every(self) -> int:
+        """Rounds of a phase."""
+
+    def phase(self, number: int) -> "Problems":
+        """Return the same users in a phase; number 0 is the first."""
+
+
 @dataclass(frozen=True)
 class Problems(Frozen):
     r"""Bandit problems, one per user: playing arm a earns :math:`\mu_{u,a}` on average.
@@ -55,6 +66,8 @@ class Problems(Frozen):
     arrivals
         Where arms are named ``"context: arm"``: how contexts come, "random" or "in turn". Users
         then choose among the arms of their context, and regret is against the best of these.
+    changes
+        How users change; by default never. Regret is against the best arm of the round.
 
     Examples
     --------
@@ -74,6 +87,7 @@ class Problems(Frozen):
     bounds: Bounds | None = None
     past: Prior | Past | None = None
     arrivals: str | None = None
+    changes: Changes | None = None
 
     def __post_init__(self) -> None:
         states = np.asarray(self.states)
@@ -190,6 +204,8 @@ class Problems(Frozen):
 
     def take(self, users: ArrayLike) -> "Problems":
         """Return the problems of some users, by number."""
+        if self.changes is not None:
+            raise LobInputError("users who change are simulated all together; sample them anew")
         index = np.asarray(users, dtype=np.int64)
         orders, believed = self.orders, self.state_means
         return replace(

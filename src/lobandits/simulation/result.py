@@ -192,6 +192,8 @@ def mean_lower_bound(env: Environment, n: int, seed: int) -> float:
     from lobandits.theory import regret_lower_bound
 
     problems = env.sample(n, seed)
+    if problems.changes is not None:
+        raise LobInputError("users change, and the lower bound needs users who stay as they are")
     known: dict[tuple[bytes, LatentOrders], float] = {}
     constants = []
     for user, means in enumerate(problems.means):

@@ -24,6 +24,7 @@ class Stream(IntEnum):
     PAST_USERS = 4
     PAST_REWARDS = 5
     CONTEXTS = 6
+    CHANGES = 7
 
 
 def block_generator(seed: int, stream: Stream, block: int) -> np.random.Generator:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import permutations
 from typing import Any
@@ -31,6 +31,7 @@ from lobandits.simulation.problems import Problems
 from lobandits.simulation.rewards import KINDS, Bounds, checked_bounds, expected_rewards
 from lobandits.simulation.streams import BLOCK, Stream, block_generator, blocks_of
 
+CHANGES = ("state", "scale", "drift")
 CROWDED = 4  # with fewer permutations per state, drawing again what came twice is slow
 
 
@@ -66,6 +67,12 @@ class Synthetic(Frozen):
     n_contexts, arrivals
         With several contexts, every state has an order of its own in each, over arms of their own:
         k is the number of arms in a context. Contexts come at "random" or "in turn".
+    change_every, change
+        After so many rounds, again and again, every user changes: "state", lives in a state drawn
+        anew; "scale", has another b and c; "drift", each mean moves by a normal step of ``drift``
+        gamma, so that orders do not hold for ever. By default nobody changes.
+    drift
+        Standard deviation of a step, in gaps between neighbours.
     past_users, past_rewards
         With past users, all users share one set of m orders. So many came before, and left so many
         rewards of random arms each: from this log a prior is learned, for policies that need one.
@@ -99,10 +106,14 @@ class Synthetic(Frozen):
     past_users: int = field(default=0, repr=False)
     past_rewards: int = field(default=PAST_REWARDS, repr=False)
     past_seed: int = field(default=0, repr=False)
+    change_every: int | None = field(default=None, repr=False, kw_only=True)
+    change: str = field(default="state", repr=False, kw_only=True)
+    drift: float = field(default=0.1, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         one_of("rewards", self.rewards, KINDS)
         one_of("arrivals", self.arrivals, ARRIVALS)
+        one_of("change", self.change, CHANGES)
         self._set(
             sigma=positive("sigma", self.sigma),
             n_arms=whole("n_arms", self.n_arms),
@@ -115,7 +126,10 @@ class Synthetic(Frozen):
             past_users=whole("past_users", self.past_users, least=0),
             past_rewards=whole("past_rewards", self.past_rewards),
             past_seed=whole("past_seed", self.past_seed, least=0),
+            change_every=self.change_every and whole("change_every", self.change_every),
+            drift=positive("drift", self.drift),
         )
+        self._check_change()
         check_enough(self.n_states, self.n_arms)
         if self.scale is not None and self.scale[0] <= 0:
             raise LobInputError(f"scale must be positive, got {self.scale!r}")
@@ -124,6 +138,14 @@ class Synthetic(Frozen):
             raise LobInputError("gamma, scale and shift make means too large for numbers")
         if self.bounds is not None:
             self._check_bounds(self.bounds, least, most)
+
+    def _check_change(self) -> None:
+        if self.change_every is None:
+            return
+        if self.change == "scale" and self.scale is None and self.shift is None:
+            raise LobInputError("change is 'scale', but all users have the same; give scale, shift")
+        if self.change == "drift" and self.rewards == "bernoulli":
+            raise LobInputError("means that drift leave [0, 1]; use Gaussian or clipped rewards")
 
     def _check_bounds(self, bounds: Bounds, least: float, most: float) -> None:
         if self.rewards == "gaussian":
@@ -153,8 +175,39 @@ class Synthetic(Frozen):
     def sample(self, n: int, seed: int, first: int = 0) -> Problems:
         """Draw the users from ``first`` on; see `Environment`."""
         n, first = whole("n", n), whole("first", first, least=0)
-        users = self._users(Stream.PROBLEMS, n, whole("seed", seed, least=0), first)
-        return self._problems(self.past, *users)
+        seed = whole("seed", seed, least=0)
+        problems = self._problems(self.past, *self._users(Stream.PROBLEMS, n, seed, first))
+        if self.change_every is None:
+            return problems
+        return replace(problems, changes=SyntheticChanges(self, n, seed, first))
+
+    def changed(self, n: int, seed: int, first: int, number: int) -> Problems:
+        """Return the users from ``first`` on after so many changes."""
+        rankings, states, scale, shift, links = self._users(Stream.PROBLEMS, n, seed, first)
+        steps = np.zeros((n, self.n_arms * self.n_contexts))
+        blocks = blocks_of(first, n)
+        rngs = [block_generator(seed, Stream.CHANGES, block) for block in blocks]
+        start = first - blocks.start * BLOCK
+        for _ in range(number):
+            drawn = zip(*(self._draw_change(rng) for rng in rngs), strict=True)
+            state, *own, step = (np.concatenate(part)[start : start + n] for part in drawn)
+            if self.change == "state":
+                states = state
+            elif self.change == "scale":
+                scale, shift = own
+            else:
+                steps += self.drift * self.gamma * step
+        return self._problems(self.past, rankings, states, scale, shift, links, steps)
+
+    def _draw_change(self, rng: np.random.Generator) -> tuple[NDArray[Any], ...]:
+        """Return what one change may bring to a block's users: state, scale, shift and steps."""
+        scale = self.scale or (1.0, 1.0)
+        return (
+            rng.integers(self.n_states, size=BLOCK),
+            np.exp(rng.uniform(np.log(scale[0]), np.log(scale[1]), size=BLOCK)),
+            rng.uniform(*(self.shift or (0.0, 0.0)), size=BLOCK),
+            rng.standard_normal((BLOCK, self.n_arms * self.n_contexts)),
+        )
 
     @cached_property
     def past(self) -> PastUsers | None:
@@ -195,6 +248,7 @@ class Synthetic(Frozen):
         scale: FloatArray,
         shift: FloatArray,
         links: FloatArray,
+        steps: FloatArray | float = 0.0,
     ) -> Problems:
         orders: LatentOrders | UserOrders
         if self.past_users:
@@ -203,7 +257,7 @@ class Synthetic(Frozen):
         else:
             orders, believed = self._orders(rankings, links)
             own = np.take_along_axis(believed, states[:, None, None], axis=1)[:, 0]
-        location = scale[:, None] * own + shift[:, None]
+        location = scale[:, None] * own + shift[:, None] + steps
         clipped = self.rewards == "clipped"
         return Problems(
             means=self._expected(location),
@@ -266,10 +320,31 @@ class Synthetic(Frozen):
         names: list[str] = []
         if self.n_contexts > 1:
             names += ["n_contexts", "arrivals"]
+        if self.change_every is not None:
+            names += ["change_every", "change"] + ["drift"] * (self.change == "drift")
         if self.past_users:
             names += ["past_users", "past_rewards", "past_seed"]
         more = "".join(f", {name}={getattr(self, name)!r}" for name in names)
         return f"{super().__repr__()[:-1]}{more})"
+
+
+@dataclass(frozen=True)
+class SyntheticChanges(Frozen):
+    """Users of a synthetic environment, who change every so many rounds."""
+
+    env: Synthetic
+    n: int
+    seed: int
+    first: int
+
+    @property
+    def every(self) -> int:
+        """Rounds of a phase."""
+        return int(self.env.change_every or 0)
+
+    def phase(self, number: int) -> Problems:
+        """Return the users in a phase; 0 is before any change."""
+        return self.env.changed(self.n, self.seed, self.first, number)
 
 
 def check_enough(n_states: int, n_arms: int) -> None:

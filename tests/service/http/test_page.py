@@ -282,3 +282,21 @@ def test_arms_and_reasons_of_one_context(browser: Browser, tmp_path: Path) -> No
         assert "day: tea" not in table.inner_text()
         assert here.problems == []
     server.stop()
+
+
+def many() -> Policy:
+    return lob.UCB(3000, sigma=1.0)
+
+
+def test_thousands_of_arms(browser: Browser, tmp_path: Path) -> None:
+    server = ServerProcess(f"sqlite:///{tmp_path}/lob.db", many)
+    with Caller(server.port) as caller:
+        _, made = caller.ask("POST", "/v1/decisions/batch", {"requests": [{"user": "a"}] * 20})
+        for decision in made["decisions"]:
+            caller.ask("POST", "/v1/rewards", {"decision": decision["id"], "reward": 1})
+    with visit(browser, server.address) as here:
+        rows = here.page.locator("#arms tbody tr")
+        expect(rows).to_have_count(201)
+        expect(rows.last).to_contain_text("and 2,800 more")
+        assert not here.problems
+    server.stop()

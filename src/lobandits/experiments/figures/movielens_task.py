@@ -73,7 +73,7 @@ def sweep(
         fixed={"sigma": 2.0},
         policies=policies,
         horizon=horizon,
-        users={"default": 40, "full": 100},
+        users={"default": 20, "full": 100},
         name=name,
         rounds=rounds,
     )

@@ -14,7 +14,7 @@ WORK = (
         fixed={"n_states": 60, "alpha": 1.0, "sigma": 1.0},
         policies=POLICIES,
         horizon=500,
-        users={"default": 40, "full": 100},
+        users={"default": 20, "full": 100},
     ),
 )
 

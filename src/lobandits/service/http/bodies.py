@@ -191,12 +191,13 @@ class ErasedAnswer(BaseModel):
 
 
 class ActivityAnswer(BaseModel):
-    """What happened lately: lists have one entry for each minute."""
+    """What happened lately: lists have one entry for each ``step`` minutes, usually for each."""
 
     model_config = ConfigDict(extra="allow")
 
     model: str
     minutes: list[str]
+    step: int = Field(1, description="Above 1 where there are many minutes and arms.")
     decisions: list[int]
     rewards: list[int]
     arms: dict[str, dict[str, list[int | float | None]]]

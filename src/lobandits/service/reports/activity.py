@@ -17,6 +17,8 @@ from lobandits.service.store.history import minute_sums, recent_statistics
 from lobandits.service.store.models import StoredNames
 from lobandits.service.store.tables import MINUTE, as_date
 
+MOST_CELLS = 100_000  # minutes x arms; longer reports add up several minutes
+
 Row = dict[str, Any]
 
 
@@ -24,20 +26,24 @@ def activity_report(
     store: Store, names: StoredNames, model: Model, now: int, minutes: int, sample: int
 ) -> Row:
     """Return what happened by minute, arm, group and model, how sure the states are, the fit."""
-    last = now // MINUTE
-    first = last - minutes + 1
-    found = [row for row in minute_sums(store, model.problem, first) if row[0] <= last]
+    step = math.ceil(minutes * len(model.policy.arms) / MOST_CELLS)
+    parts = math.ceil(minutes / step)
+    first = now // MINUTE - parts * step + 1
+    starts = range(first, first + parts * step, step)
+    found = [row for row in minute_sums(store, model.problem, first, step) if row[0] < parts]
     arms = list(dict.fromkeys([*model.policy.arms, *(row[1] for row in found)]))
-    decisions, rewards = np.zeros((2, len(arms), minutes), np.int64)
-    totals = np.zeros((len(arms), minutes))
-    for minute, arm, *sums in found:
-        cell = arms.index(arm), minute - first
+    places = {arm: place for place, arm in enumerate(arms)}
+    decisions, rewards = np.zeros((2, len(arms), parts), np.int64)
+    totals = np.zeros((len(arms), parts))
+    for part, arm, *sums in found:
+        cell = places[arm], part
         decisions[cell], rewards[cell], totals[cell] = sums
     shares, means = _ratios(decisions, decisions.sum(axis=0)), _ratios(totals, rewards)
     return {
         "model": model.name,
         "problem": model.problem,
-        "minutes": [as_date(MINUTE * minute).isoformat() for minute in range(first, last + 1)],
+        "minutes": [as_date(MINUTE * minute).isoformat() for minute in starts],
+        "step": step,
         "decisions": decisions.sum(axis=0).tolist(),
         "rewards": rewards.sum(axis=0).tolist(),
         "arms": {
@@ -49,23 +55,19 @@ def activity_report(
             }
             for i, arm in enumerate(arms)
         },
-        **_by_group_and_model(group_minutes(store, model.problem, first), names, first, minutes),
+        **_by_group_and_model(group_minutes(store, model.problem, first, step), names, parts),
         **_certainty_and_fit(store, model, sample),
     }
 
 
-def _by_group_and_model(
-    rows: Sequence[Any], names: StoredNames, first: int, minutes: int
-) -> dict[str, Any]:
+def _by_group_and_model(rows: Sequence[Any], names: StoredNames, parts: int) -> dict[str, Any]:
     """Return decisions, rewards and their mean by minute of each group and model, and changes."""
     groups: dict[str, FloatArray] = {}
     models: dict[str, FloatArray] = {}
-    for minute, group, version, *sums in rows:
-        if minute - first < minutes:
+    for part, group, version, *sums in rows:
+        if part < parts:
             for table, name in ((groups, group), (models, names.model(version))):
-                table.setdefault(name, np.zeros((3, minutes)))[:, minute - first] += [
-                    float(part) for part in sums
-                ]
+                table.setdefault(name, np.zeros((3, parts)))[:, part] += [float(x) for x in sums]
     return {
         "groups": {name: _series(sums) for name, sums in groups.items()},
         "models": {name: _series(sums) for name, sums in models.items()},

@@ -69,15 +69,17 @@ def group_totals(store: Store, problem: str) -> Sequence[Any]:
     )
 
 
-def group_minutes(store: Store, problem: str, since: int) -> Sequence[Any]:
-    """Return (minute, group, model, decisions, rewards, total) from the minute ``since`` on."""
+def group_minutes(store: Store, problem: str, since: int, step: int = 1) -> Sequence[Any]:
+    """Return (part, group, model, decisions, rewards, total): parts have ``step`` minutes."""
     return store.rows(
-        "SELECT minute, control_group, model, sum(decisions), sum(rewards), sum(total) "
+        "SELECT (minute - :since) / :step, control_group, model, "
+        "sum(decisions), sum(rewards), sum(total) "
         "FROM group_activity JOIN models ON model = version "
         f"WHERE minute > {EVER} AND minute >= :since AND {OF} "
-        "GROUP BY minute, control_group, model",
+        "GROUP BY 1, 2, 3",
         problem=problem,
         since=since,
+        step=step,
     )
 
 

@@ -61,14 +61,15 @@ def recent_statistics(
         return users, store.transaction(connection).read_statistics(users)
 
 
-def minute_sums(store: Store, problem: str, since: int) -> Sequence[Any]:
-    """Return (minute, arm, decisions, rewards, total) from the minute ``since`` on."""
+def minute_sums(store: Store, problem: str, since: int, step: int) -> Sequence[Any]:
+    """Return (part, arm, decisions, rewards, total): part 0 has ``step`` minutes from ``since``."""
     return store.rows(
-        "SELECT minute, name, sum(decisions), sum(rewards), sum(total) "
+        "SELECT (minute - :since) / :step, name, sum(decisions), sum(rewards), sum(total) "
         "FROM activity JOIN arms ON id = arm_id "
-        f"WHERE minute >= :since AND {OF} GROUP BY minute, name",
+        f"WHERE minute >= :since AND {OF} GROUP BY 1, 2",
         problem=problem,
         since=since,
+        step=step,
     )
 
 

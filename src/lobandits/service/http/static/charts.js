@@ -31,7 +31,8 @@ export function scale(low, high) {
   const raw = (high - low || 1) / 4;
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].find((factor) => factor * power >= raw * 0.999) * power;
-  return [Math.floor(low / step) * step, Math.ceil(high / step) * step || step, step];
+  const [bottom, top] = [Math.floor(low / step) * step, Math.ceil(high / step) * step || step];
+  return [bottom, top > bottom ? top : bottom + step, step];
 }
 
 /**

@@ -5,6 +5,8 @@ import { short, sparkline, table, tableRow } from "./charts.js";
 import { health, shownHealth } from "./health.js";
 
 const MOST_BARS = 60;
+const MOST_ROWS = 200; // of arms and of states: a browser draws no more in a moment
+const MOST_COLUMNS = 100;
 const $ = (id) => document.getElementById(id);
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 const ratio = (part, whole) => (whole ? part / whole : null);
@@ -126,7 +128,7 @@ function drawTiles(id, tiles) {
 /** Return how many minutes of the window there were, from the first in which something happened. */
 function minutesThereWere() {
   const first = activity.minutes.findIndex((_, i) => activity.decisions[i] + activity.rewards[i]);
-  return first < 0 ? activity.minutes.length : activity.minutes.length - first;
+  return activity.step * (first < 0 ? activity.minutes.length : activity.minutes.length - first);
 }
 
 function drawTotals() {
@@ -161,7 +163,7 @@ const nameInContext = (arm) => arm.slice($("context").value && $("context").valu
 /** Return the sums of an arm's rewards in each minute. */
 const totals = ({ mean, rewards }) => rewards.map((n, i) => n * (mean[i] ?? 0));
 
-/** Return how many minutes one bar stands for, so that few enough bars remain. */
+/** Return how many entries one bar stands for, so that few enough bars remain. */
 const minutesOfBar = () => Math.ceil(activity.minutes.length / MOST_BARS);
 
 /** Return the sums of a series over the minutes of each bar. */
@@ -178,7 +180,8 @@ const bucketNames = () => activity.minutes.filter((_, i) => i % minutesOfBar() =
 
 function drawTraffic() {
   const size = minutesOfBar();
-  const perMinute = (values) => buckets(values).map((total) => total / size);
+  const minutesEach = size * activity.step;
+  const perMinute = (values) => buckets(values).map((total) => total / minutesEach);
   const [decisions, rewards] = [perMinute(activity.decisions), perMinute(activity.rewards)];
   const labels = bucketNames();
   const peak = number(Math.max(...decisions));
@@ -190,7 +193,7 @@ function drawTraffic() {
   const pick = (i) => {
     picked = i;
     areas.forEach((area, j) => area.classList.toggle("picked", i === j));
-    const minutes = size > 1 ? `means of ${size} minutes` : "minutes";
+    const minutes = minutesEach > 1 ? `means of ${minutesEach} minutes` : "minutes";
     let text = `Bars are ${minutes}; the last is not over.`;
     if (!sum([...decisions, ...rewards])) text = "Nothing happened in this window.";
     if (i >= 0)
@@ -229,6 +232,10 @@ function armRows() {
   });
 }
 
+/** Return the largest value; a call takes fewer arguments than there may be values. */
+const largest = (values) => values.reduce((most, value) => Math.max(most, value), -Infinity);
+const smallest = (values) => -largest(values.map((value) => -value));
+
 function drawArms() {
   const rows = armRows().sort((a, b) => {
     const [one, two] = [a[sorting.by], b[sorting.by]];
@@ -237,12 +244,12 @@ function drawArms() {
   });
   const known = (name) => rows.flatMap((row) => row[name]).filter((value) => value !== null);
   const [shares, means] = [known("shares"), known("means")];
-  const most = Math.max(...shares);
-  const [low, high] = scale(Math.min(...means), Math.max(...means));
+  const most = largest(shares);
+  const [low, high] = scale(smallest(means), largest(means));
   say("share-scale", shares.length ? `0 to ${percent(most)}` : "");
   say("mean-scale", means.length ? `${short(low)} to ${short(high)}` : "");
   $("arms").tBodies[0].replaceChildren(
-    ...rows.map((row) =>
+    ...rows.slice(0, MOST_ROWS).map((row) =>
       tableRow(
         row.arm,
         cell(percent(row.share), "number"),
@@ -252,6 +259,7 @@ function drawArms() {
         cell(number(row.rewards), "number"),
       ),
     ),
+    ...(rows.length > MOST_ROWS ? [tableRow(`and ${number(rows.length - MOST_ROWS)} more`)] : []),
   );
 }
 
@@ -368,12 +376,14 @@ function drawOrders() {
   const { arms, ranks, shares } = model;
   $("orders").hidden = !ranks;
   const text = "Rank of each arm in each state, 1 is best; the largest states and the best arms come first.";
-  say("orders-text", ranks ? text : "This policy has no orders.");
+  const part = ranks && arms.length > MOST_COLUMNS ? ` The first ${MOST_COLUMNS} of ${number(arms.length)} arms.` : "";
+  say("orders-text", ranks ? text + part : "This policy has no orders.");
   if (!ranks) return;
   const weight = shares ?? ranks.map(() => 1 / ranks.length);
   const average = arms.map((_, a) => sum(ranks.map((row, s) => weight[s] * row[a])));
-  const columns = arms.flatMap((arm, a) => (inContext(arm) ? [a] : [])).sort((a, b) => average[a] - average[b]);
-  const states = ranks.map((_, s) => s).sort((a, b) => weight[b] - weight[a]);
+  const columns = arms.flatMap((arm, a) => (inContext(arm) ? [a] : [])).sort((a, b) => average[a] - average[b])
+    .slice(0, MOST_COLUMNS);
+  const states = ranks.map((_, s) => s).sort((a, b) => weight[b] - weight[a]).slice(0, MOST_ROWS);
   const share = (s) => (shares ? [cell(percent(shares[s]))] : []);
   const rows = states.map((s) =>
     tableRow(s, ...share(s), ...columns.map((a) => rankCell(ranks[s][a], columns.length))),

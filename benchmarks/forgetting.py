@@ -1,0 +1,103 @@
+"""Users who change: policies with a half-life against the same that never forget.
+
+k = 10 arms, m = 10 states, users' own scales and shifts. After every 300 rounds each user lives in
+a state drawn anew; T = 1,500. Half-lives are chosen on other seeds. Then the price where nobody
+changes, and what a decision costs. Run with ``python benchmarks/forgetting.py``.
+"""
+
+import argparse
+from functools import cache
+from typing import Any
+
+import numpy as np
+from timing import show
+
+import lobandits as lob
+
+K, M, EVERY, HORIZON = 10, 10, 300, 1500
+POLICIES = ["lobts", "lobids", "lobbayes"]
+HALF_LIVES = (20, 40, 80)
+CHOOSING = 100  # the seeds for choosing start here
+
+
+def task(change_every: int | None, seed: int) -> lob.Synthetic:
+    """Return users with scales and shifts of their own, who share the states' orders."""
+    return lob.Synthetic(
+        n_arms=K, n_states=M, scale=(0.5, 2.0), shift=(-2.0, 2.0), past_users=600, past_seed=seed,
+        change_every=change_every,
+    )  # fmt: skip
+
+
+@cache
+def prior(seed: int) -> lob.Prior:
+    """Return what 600 past users teach, who did not change; the number of states is given."""
+    past = task(None, seed).past
+    assert past is not None
+    return lob.learn_prior(past.table, n_states=M, seed=seed).prior
+
+
+def policies(name: str, half_lives: tuple[float | None, ...], seed: int) -> dict[str, Any]:
+    """Return a policy with each half-life, by label."""
+    known: dict[str, Any] = {"prior": prior(seed)} if name == "lobbayes" else {}
+
+    def make(h: float | None) -> Any:
+        return lambda problems: lob.make_policy(name, problems, half_life=h, **known)
+
+    return {str(h): make(h) for h in half_lives}
+
+
+def regrets(
+    name: str, half_lives: tuple[float | None, ...], every: int | None, n: int, seeds: range
+) -> np.ndarray:
+    """Return the mean regret at T with each half-life."""
+    found = []
+    for seed in seeds:
+        specs = policies(name, half_lives, seed)
+        result = lob.simulate(
+            task(every, seed), specs, HORIZON, n, seed=seed, keep="mean", progress=False
+        )
+        found.append([result.totals[label].mean() for label in specs])
+    return np.asarray(np.mean(found, axis=0))
+
+
+def chosen(name: str, n_users: int) -> float:
+    """Return the half-life that regrets least on the seeds for choosing."""
+    lost = regrets(name, HALF_LIVES, EVERY, n_users, range(CHOOSING, CHOOSING + 1))
+    print(name, dict(zip(HALF_LIVES, lost.round(0).tolist(), strict=True)), flush=True)
+    return HALF_LIVES[int(lost.argmin())]
+
+
+def cost(names: list[str], n_users: int, rounds: int = 200) -> None:
+    """The CPU of a decision and its record, without a half-life and with one that hardly fades."""
+    rows = []
+    for name in names:
+        specs = policies(name, (None, 1e9), 0)
+        result = lob.simulate(task(None, 0), specs, rounds, n_users, workers=1, progress=False)
+        each = [1e6 * result.cpu_seconds[label] / (n_users * rounds) for label in specs]
+        rows.append([name, *(f"{one:.1f}" for one in each), f"{each[1] / each[0]:.2f}"])
+    show("CPU of a decision", ["policy", "never, us", "fading, us", "ratio, at most 1.1"], rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--users", type=int, default=200, help="users of each seed")
+    parser.add_argument("--seeds", type=int, default=2, help="seeds for reporting")
+    parser.add_argument("--policies", default=",".join(POLICIES), help="names, with commas")
+    given = parser.parse_args()
+    names = given.policies.split(",")
+    for name in names:
+        best = chosen(name, given.users)
+        rows = []
+        for every, bar in ((EVERY, 0.7), (None, 1.15)):
+            never, fading = regrets(name, (None, best), every, given.users, range(given.seeds))
+            what = "nobody changes" if every is None else f"state redrawn every {every}"
+            ratio = f"{fading / never:.2f}, at most {bar}"
+            rows.append([what, f"{never:.0f}", f"{fading:.0f}", ratio])
+        where = f"k = {K}, m = {M}, T = {HORIZON}, {given.users} users, {given.seeds} seeds"
+        title = f"{name}, half-life {best}: {where}"
+        show(title, ["users", "never forgets", "with a half-life", "ratio"], rows)
+    cost(names, given.users)
+
+
+if __name__ == "__main__":
+    main()
