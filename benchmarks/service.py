@@ -27,7 +27,8 @@ from load import LoadReport, load_test
 from starlette.middleware import Middleware
 from timing import show
 
-from lobandits.service import DecisionService
+import lobandits as lob
+from lobandits.service import Control, DecisionService
 from lobandits.service.calls import Call, DecisionCall
 from lobandits.service.decision import Decision
 from lobandits.service.http import Settings, create_app
@@ -67,9 +68,9 @@ def empty_app() -> FastAPI:
 
 
 def full_app(url: str) -> FastAPI:
-    """Return the app."""
+    """Return the app, with a floor of exploration and the control group that its store has."""
     start_logging("info")
-    return create_app(DecisionService(None, url))
+    return create_app(DecisionService(None, url, control=True, explore=0.05))
 
 
 def serve(
@@ -170,11 +171,12 @@ def main() -> None:
         stores = {"SQLite": f"sqlite:///{Path(folder) / 'lob.db'}"}
         if database is not None:
             stores["PostgreSQL"] = database
+        control = Control(lob.UCB(policy().n_arms, sigma=1.0, arms=policy().arms), share=0.1)
         for url in stores.values():
-            DecisionService(policy(), url).close()
+            DecisionService(policy(), url, control=control).close()
         if wanted("http"):
             learned = f"sqlite:///{Path(folder) / 'bayes.db'}"
-            DecisionService(bayes(), learned).close()
+            DecisionService(bayes(), learned, control=control).close()
             over_http({**stores, "LobBayes, SQLite": learned}, seconds)
         if wanted("process"):
             show("In process", ("job", "per second", "bar"), in_process(folder, seconds))
