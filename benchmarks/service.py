@@ -27,7 +27,8 @@ from load import LoadReport, load_test
 from starlette.middleware import Middleware
 from timing import show
 
-from lobandits.service import Control, DecisionService, open_store
+import lobandits as lob
+from lobandits.service import Control, DecisionService
 from lobandits.service.calls import Call, DecisionCall
 from lobandits.service.decision import Decision
 from lobandits.service.http import Settings, create_app
@@ -38,7 +39,6 @@ from lobandits.service.http.metrics import Metrics
 from lobandits.service.http.routes import add_decisions
 from lobandits.service.http.server import address, listen
 from lobandits.service.http.workers import Workers
-from lobandits.service.store.comparisons import newest_comparison
 
 SPAWN = multiprocessing.get_context("spawn")
 CLIENTS = 64
@@ -68,11 +68,9 @@ def empty_app() -> FastAPI:
 
 
 def full_app(url: str) -> FastAPI:
-    """Return the app; with a control group and a floor of exploration if the store has a group."""
+    """Return the app, with a floor of exploration and the control group that its store has."""
     start_logging("info")
-    store = open_store(url)
-    compared = newest_comparison(store, "default") is not None
-    return create_app(DecisionService(None, store, control=compared, explore=0.05 * compared))
+    return create_app(DecisionService(None, url, control=True, explore=0.05))
 
 
 def serve(
@@ -141,19 +139,10 @@ def over_http(stores: dict[str, str], seconds: float) -> None:
     show(f"Over HTTP, {CLIENTS} connections", COLUMNS, rows)
 
 
-def learned_stores(folder: str) -> dict[str, str]:
-    """Return stores that serve LobBayes, alone, and with a control group and a floor."""
-    plain, compared = (f"sqlite:///{Path(folder) / name}.db" for name in ("bayes", "compared"))
-    DecisionService(bayes(), plain).close()
-    DecisionService(bayes(), compared, control=Control(policy(), share=0.1)).close()
-    return {"LobBayes, SQLite": plain, "LobBayes, control group, floor, SQLite": compared}
-
-
 def _http_row(kind: str, workers: int, reports: dict[str, list[LoadReport]]) -> tuple[str, ...]:
     ours, theirs = (_median_rate(reports[name]) for name in (kind, "empty"))
     times = np.concatenate([report.latencies for report in reports[kind]])
-    errors = [error for report in reports[kind] for error in report.errors]
-    assert not errors, f"{kind}: {len(errors)} errors, the first {errors[0]}"
+    assert not any(report.errors for report in reports[kind])
     return (
         f"{kind}, {workers} worker{'s' if workers > 1 else ''}",
         f"{ours:.0f}",
@@ -182,10 +171,13 @@ def main() -> None:
         stores = {"SQLite": f"sqlite:///{Path(folder) / 'lob.db'}"}
         if database is not None:
             stores["PostgreSQL"] = database
+        control = Control(lob.UCB(policy().n_arms, sigma=1.0, arms=policy().arms), share=0.1)
         for url in stores.values():
-            DecisionService(policy(), url).close()
+            DecisionService(policy(), url, control=control).close()
         if wanted("http"):
-            over_http(stores | learned_stores(folder), seconds)
+            learned = f"sqlite:///{Path(folder) / 'bayes.db'}"
+            DecisionService(bayes(), learned, control=control).close()
+            over_http({**stores, "LobBayes, SQLite": learned}, seconds)
         if wanted("process"):
             show("In process", ("job", "per second", "bar"), in_process(folder, seconds))
         if wanted("users"):

@@ -133,7 +133,10 @@ def test_thousands_of_prices_are_refused_in_one_line(folder: Path) -> None:
     pl.DataFrame(logs).write_parquet("prices.parquet")
     code, out, err = run("learn", "prices.parquet", "--arm", "price")
     assert (code, out) == (2, "")
-    assert "there are 8,500 arms, and a prior is learned of at most 400" in err
+    assert (
+        "there are 8,500 arms, each counted in every context, and a prior is learned of at most 400"
+        in err
+    )
     assert err.count("\n") == 1
 
 

@@ -33,7 +33,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Reproduction:
 
 def test_everything_is_written(first: Reproduction) -> None:
     assert not first.broken
-    assert first.fresh == 3
+    assert first.fresh == 7
     names = {path.name for path in first.folder.iterdir()}
     assert names == {"parts", "data", "figures", "index.html", "report.json", "verdicts.md"}
     for name in NAMES:
@@ -72,7 +72,7 @@ def test_other_seeds_are_other_numbers(first: Reproduction, tmp_path: Path) -> N
 
 def same_numbers(first: Reproduction, out: Path, executor: Executor) -> None:
     found = run(out, workers=2, executor=executor)
-    assert found.fresh == 3
+    assert found.fresh == 7
     assert report(found)["numbers"] == report(first)["numbers"]
 
 
@@ -111,7 +111,7 @@ def test_a_broken_part_does_not_stop_the_rest(
     assert [outcome.experiment.name for outcome in found.broken] == ["rarity"]
     assert found.broken[0].broken == "OSError: no room for seed 0"
     assert {f.verdict for f in found.broken[0].findings} == {UNTESTABLE}
-    assert found.fresh == 2
+    assert found.fresh == 6
     assert "no room for seed 0" in (tmp_path / "index.html").read_text()
     monkeypatch.undo()
     mended = run(tmp_path)

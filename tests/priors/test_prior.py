@@ -138,3 +138,11 @@ def test_users_are_drawn_as_the_prior_says() -> None:
     size = np.sqrt(np.trace(prior.population_covariance))
     np.testing.assert_allclose(means.mean(axis=0), prior.population_mean, atol=0.01 * size)
     np.testing.assert_allclose(np.cov(means.T), prior.population_covariance, atol=0.03 * size**2)
+
+
+def test_shares_whose_sum_is_rounded_come_back_equal() -> None:
+    shares = np.array([0.4, 0.3, 0.2, 0.1])  # their sum is not quite 1
+    means = np.arange(12.0).reshape(4, 3)
+    prior = Prior(tuple("abc"), shares, means, np.eye(3), 0.3, np.full(4, 0.2), 1.0)
+    assert Prior.from_dict(prior.to_dict()) == prior
+    assert abs(prior.shares.sum() - 1) < 1e-12

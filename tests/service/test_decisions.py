@@ -36,7 +36,7 @@ REFUSED: list[tuple[Any, str]] = [
     (lambda s: s.decide("x" * 257), "invalid_user"),
     (lambda s: s.decide("a\0b"), "invalid_user"),
     (lambda s: s.decide("\ud800"), "invalid_user"),
-    (lambda s: s.decide(5), "invalid_user"),
+    (lambda s: s.decide(5.5), "invalid_user"),
     (lambda s: s.decide("a", id="x"), "invalid_id"),
     (lambda s: s.decide("a", id="A" * 32), "invalid_id"),
     (lambda s: s.decide("a", allowed=[]), "invalid_allowed"),
@@ -245,7 +245,7 @@ def test_what_is_refused_has_a_code(service: DecisionService) -> None:
 
 
 def test_wrong_shapes_are_refused(service: DecisionService) -> None:
-    for requests in ("ada", {"user": "ada"}, [{"name": "ada"}], [3], 7):
+    for requests in ("ada", {"user": "ada"}, [{"name": "ada"}], [3.5], 7):
         with pytest.raises(LobInputError):
             service.decide_many(requests)  # type: ignore[arg-type]
     with pytest.raises(LobInputError):

@@ -44,7 +44,8 @@ FORMAT, VERSION = "lobandits.prior", 1
 FIELDS = ("arms", "shares", "means", "spread", "shift", "scales", "sigma", "factors", "known")
 NOUN = "a saved prior"
 SHOWN = 5  # arms of a state in words
-NEARLY = 1e-6  # shares and chances that sum to one but for rounding
+NEARLY = 1e-6  # shares and chances that sum to one but for rounding in a file
+ROUNDING = 1e-12  # but for that of a sum
 
 
 def _known(data: Any) -> LatentOrders | None:
@@ -374,7 +375,8 @@ def _shares(value: ArrayLike, m: int) -> FloatArray:
             f"shares must be {m} positive numbers that sum to 1, one for each state, "
             f"got {shares.tolist()}"
         )
-    normal: FloatArray = shares / shares.sum()
+    exact = abs(shares.sum() - 1) <= ROUNDING  # left as they are, so that they come back equal
+    normal: FloatArray = shares if exact else shares / shares.sum()
     return normal
 
 

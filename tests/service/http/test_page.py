@@ -15,6 +15,7 @@ from tests.service.serving import Caller, ServerProcess
 
 import lobandits as lob
 from lobandits.policies import Policy
+from lobandits.service import Control, DecisionService
 from lobandits.service.http import Settings
 
 CHROMIUM = shutil.which("chromium")
@@ -113,6 +114,12 @@ def activity(server: ServerProcess) -> Any:
         return caller.ask("GET", "/v1/activity?minutes=60")[1]
 
 
+def minutes_since_the_first(told: Any) -> int:
+    """Return how many minutes of the window there were."""
+    first = next(i for i, n in enumerate(told["decisions"]) if n)
+    return len(told["decisions"]) - first
+
+
 def test_the_page_shows_what_the_service_says(browser: Browser, busy: ServerProcess) -> None:
     with visit(browser, busy.address) as here:
         page = here.page
@@ -135,10 +142,61 @@ def test_the_page_shows_what_the_service_says(browser: Browser, busy: ServerProc
         )
         assert sum(counts) == len(told["certainty"]["chances"]) == 40
         assert page.locator("#orders .cell").count() == 12
+        health = dict(zip(shown(page, "#health dt"), shown(page, "#health dd"), strict=True))
+        assert (health["store"], health["store errors"], health["failed (5xx)"]) == (
+            "ready",
+            "0",
+            "0",
+        )
+        assert health["half answered within"].endswith("ms")
+        assert health["oldest without reward"].endswith(("s", "min"))
+        assert page.locator("#learning .line.model").count() == 1
+        assert shown(page, "#models tbody tr")[0].split("\t")[1:3] == ["200", "150"]
+        expect(page.locator("#fit")).to_contain_text("of 40 users are explained by no state")
+        expect(page.locator("#comparison-card")).to_be_hidden()
+        assert tiles["decisions per minute"] == str(200 // minutes_since_the_first(told))
         shoot(page, "light")
         assert here.problems == []
         assert here.requests
         assert all(url.startswith(busy.address) or url.startswith("data:") for url in here.requests)
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """A server on a store with a comparison of 300 users, a model put, and an apprentice."""
+    url = f"sqlite:///{tmp_path_factory.mktemp('compared')}/lob.db"
+    control = Control(lob.UCB(4, sigma=1.0, arms=ARMS), 0.5, rewards=1)
+    rng = random.Random(0)
+    with DecisionService(policy(), url, control=control, seed=0) as service:
+        made = service.decide_many([f"user {i}" for i in range(300)])
+        for i in range(0, 300, 60):  # users are counted at several times
+            service.record_many([(d.id, float(rng.random() < 0.5)) for d in made[i : i + 60]])
+        service.record_many([(service.decide("eve", shown="tea").id, 1.0)])
+    server = ServerProcess(url, policy)
+    yield server
+    server.stop()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_it_shows_the_comparison(browser: Browser, compared: ServerProcess, width: int) -> None:
+    with visit(browser, compared.address, viewport={"width": width, "height": 900}) as here:
+        page = here.page
+        expect(page.locator("#comparison .line")).to_be_visible()
+        assert page.locator("#comparison .band").get_attribute("points")
+        with Caller(compared.port) as caller:
+            told = caller.ask("GET", "/v1/comparison")[1]
+        verdict = page.locator("#verdict")
+        expect(verdict).to_contain_text(f"Verdict: {told['difference']['verdict']}.")
+        expect(verdict).to_contain_text("Control: ucb, 50% of users.")
+        rows = [row.split("\t") for row in shown(page, "#groups tbody tr")]
+        counted = [told["groups"][name]["counted"] for name in ("model", "control")]
+        assert ["users counted, with 1 rewards", *map(str, counted)] in rows
+        assert {"model", "control", "caller"} <= set(page.inner_text("#learning-keys").split())
+        expect(page.locator("#advice-text")).to_contain_text("Of 1 decisions of the caller")
+        cut = "boxes => boxes.filter(x => x.scrollWidth > x.clientWidth).map(x => x.ariaLabel)"
+        assert page.eval_on_selector_all(".scroll", cut) == []
+        shoot(page, f"comparison-{width}")
+        assert here.problems == []
 
 
 def test_names_with_markup_are_text(browser: Browser, busy: ServerProcess) -> None:
@@ -176,7 +234,9 @@ def test_the_browser_is_told_to_run_nothing_else(browser: Browser, busy: ServerP
     ("name", "options"),
     [
         ("dark", {"color_scheme": "dark"}),
-        ("phone", {"viewport": {"width": 360, "height": 740}}),
+        ("desk", {"viewport": {"width": 1280, "height": 900}}),
+        ("phone", {"viewport": {"width": 390, "height": 740}}),
+        ("small phone", {"viewport": {"width": 360, "height": 740}}),
     ],
 )
 def test_it_fits_its_screen(
@@ -190,6 +250,8 @@ def test_it_fits_its_screen(
         expect(page.locator("#user-result table").first).to_be_visible()
         wide, inner = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
         assert wide <= inner
+        cut = "boxes => boxes.filter(x => x.scrollWidth > x.clientWidth).map(x => x.ariaLabel)"
+        assert page.eval_on_selector_all(".scroll", cut) == []
         ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert (ground == "rgb(18, 22, 28)") == (name == "dark")
         shoot(page, name)
@@ -265,6 +327,8 @@ def test_arms_and_reasons_of_one_context(browser: Browser, tmp_path: Path) -> No
         for context, n in (("day", 6), ("night", 2)):
             for _ in range(n):
                 caller.ask("POST", "/v1/decisions", {"user": "ada", "context": context})
+        status, told = caller.ask("GET", "/v1/users/ada?context=night")  # compiles, for the page
+        assert (status, len(told["why"])) == (200, 2)
     with visit(browser, server.address) as here:
         page = here.page
         expect(page.locator("#contexts")).to_be_visible()

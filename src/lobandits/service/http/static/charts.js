@@ -72,7 +72,7 @@ export function barChart(root, { series, labels, label }) {
 /** Return what stands below a chart of `labels`: as many names as there is room for. */
 function namesBelow(labels, at, right, bottom) {
   const wide = at(1) - at(0) || right;
-  const every = Math.ceil(60 / wide);
+  const every = Math.ceil((7 * Math.max(...labels.map((name) => name.length)) + 24) / wide);
   return labels.map((name, i) => {
     const shown = (labels.length - 1 - i) % every === 0;
     return svg("text", { x: Math.min(at(i), right - 20), y: bottom + 16 }, shown ? name : "");
@@ -139,7 +139,13 @@ export function sparkline(values, [low, high], kind, label) {
 export const cell = (content, kind = "") => html("td", { class: kind }, content);
 export const tableRow = (name, ...cells) => html("tr", {}, html("th", { scope: "row" }, name), ...cells);
 
+/** Name every cell after its column: on a phone, cells stand below each other. */
+export function label(heads, rows) {
+  for (const row of rows) [...row.cells].forEach((cell, i) => cell.setAttribute("data-label", heads[i]));
+}
+
 export function table(heads, rows) {
+  label(heads, rows);
   const head = heads.map((name) => html("th", { scope: "col" }, html("span", {}, name)));
   return html("table", {}, html("thead", {}, html("tr", {}, ...head)), html("tbody", {}, ...rows));
 }

@@ -1,7 +1,7 @@
 // The page of a running service: asks it every few seconds and draws the answers.
 
 import { barChart, cell, chanceTable, html, lineChart, number, percent, scale } from "./charts.js";
-import { short, sparkline, table, tableRow } from "./charts.js";
+import { label, short, sparkline, table, tableRow } from "./charts.js";
 import { health, shownHealth } from "./health.js";
 
 const MOST_BARS = 60;
@@ -248,19 +248,19 @@ function drawArms() {
   const [low, high] = scale(smallest(means), largest(means));
   say("share-scale", shares.length ? `0 to ${percent(most)}` : "");
   say("mean-scale", means.length ? `${short(low)} to ${short(high)}` : "");
-  $("arms").tBodies[0].replaceChildren(
-    ...rows.slice(0, MOST_ROWS).map((row) =>
-      tableRow(
-        row.arm,
-        cell(percent(row.share), "number"),
-        cell(sparkline(row.shares, [0, most], "share", `share of ${row.arm} over time`)),
-        cell(short(row.mean), "number"),
-        cell(sparkline(row.means, [low, high], "mean", `mean reward of ${row.arm} over time`)),
-        cell(number(row.rewards), "number"),
-      ),
+  const drawn = rows.slice(0, MOST_ROWS).map((row) =>
+    tableRow(
+      row.arm,
+      cell(percent(row.share), "number"),
+      cell(sparkline(row.shares, [0, most], "share", `share of ${row.arm} over time`)),
+      cell(short(row.mean), "number"),
+      cell(sparkline(row.means, [low, high], "mean", `mean reward of ${row.arm} over time`)),
+      cell(number(row.rewards), "number"),
     ),
-    ...(rows.length > MOST_ROWS ? [tableRow(`and ${number(rows.length - MOST_ROWS)} more`)] : []),
   );
+  if (rows.length > MOST_ROWS) drawn.push(tableRow(`and ${number(rows.length - MOST_ROWS)} more`));
+  label(["arm", "share", "share over time", "mean", "mean over time", "rewards"], drawn);
+  $("arms").tBodies[0].replaceChildren(...drawn);
 }
 
 /** Return the mean reward in the minutes of each bar. */
@@ -272,8 +272,8 @@ function meansOver({ rewards, mean }) {
 function drawLearning() {
   const groups = Object.entries(activity.groups);
   $("learning-keys").replaceChildren(
-    ...groups.flatMap(([name]) => [html("span", { class: `key ${name}` }), name]),
-    activity.changes.length ? " Dashed: another model." : "",
+    ...groups.flatMap(([name]) => [html("span", { class: `key ${name}` }), `${name} `]),
+    activity.changes.length ? "(dashed: another model)" : "",
   );
   const lines = groups.map(([name, series]) => ({ name, kind: name, values: meansOver(series) }));
   const marks = activity.changes.map(({ place, model: name }) => ({
@@ -306,16 +306,20 @@ function drawComparison() {
     zero: true,
     label: `Difference over time. ${$("verdict").textContent}`,
   });
-  const rows = Object.entries(groups).map(([name, group]) =>
-    tableRow(
-      name,
-      ...["users", "counted", "decisions", "rewards"].map((key) => cell(number(group[key]), "number")),
-      ...["per_decision", "per_user", "mean"].map((key) => cell(short(group[key]), "number")),
-    ),
-  );
-  const heads = ["group", "users", "counted", "decisions", "rewards", "per decision", "per user", "mean"];
-  $("groups").replaceChildren(table(heads, rows));
-  say("assumption", `users: with rewards; counted: with ${control.rewards} or more; mean: of those. ${assumption}`);
+  const rows = [
+    ["users with rewards", "users", number],
+    [`users counted, with ${control.rewards} rewards`, "counted", number],
+    ["their mean reward", "mean", short],
+    ["decisions", "decisions", number],
+    ["rewards", "rewards", number],
+    ["reward per decision", "per_decision", short],
+    ["sum of rewards per user", "per_user", short],
+  ].map(([name, key, shown]) => {
+    const cells = Object.values(groups).map((group) => cell(shown(group[key]), "number"));
+    return tableRow(name, ...cells);
+  });
+  $("groups").replaceChildren(table(["", ...Object.keys(groups)], rows));
+  say("assumption", assumption);
 }
 
 function drawAdvice() {
