@@ -27,11 +27,20 @@ CLIENTS = 6
 def test_a_killed_server_loses_nothing_and_counts_nothing_twice(
     store_url: str, contexts: tuple[str, ...]
 ) -> None:
+    kill_again_and_again(store_url, contexts, TIMES)
+
+
+@pytest.mark.slow
+def test_a_hundred_kills(store_url: str) -> None:
+    kill_again_and_again(store_url, CONTEXTS, 100)
+
+
+def kill_again_and_again(store_url: str, contexts: tuple[str, ...], times: int) -> None:
     ledger, rng = Ledger(), random.Random(0)
-    for kill in range(TIMES):
+    for kill in range(times):
         ledger.merge(_play_until_killed(store_url, kill, rng.uniform(0.1, 0.4), contexts))
         check_store(store_url, ledger)
-    assert len(ledger.acknowledged) > TIMES * CLIENTS
+    assert len(ledger.acknowledged) > times * CLIENTS
     _send_again(store_url, ledger, policy_in_contexts if contexts else policy)
     ledger.acknowledged = dict(ledger.sent)
     check_store(store_url, ledger)
