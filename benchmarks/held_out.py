@@ -207,19 +207,34 @@ def wrong_at_end(regret: FloatArray, sigma: float = 1.0) -> BoolArray:
 
 
 def report(setting: Setting, found: dict[str, FloatArray]) -> None:
-    """Print the mean cumulative regret, and who never learns where the game is long."""
+    """Print the mean cumulative regret."""
     print(f"\n{setting.name}: mean cumulative regret\n")
     print("| policy | " + " | ".join(f"T={t}" for t in setting.rounds) + " |")
     print("|" + "---|" * (len(setting.rounds) + 1))
     for name, regret in found.items():
         total = regret.mean(axis=0).cumsum()[np.array(setting.rounds) - 1]
         print(f"| {name} | {' | '.join(f'{v:.1f}' for v in total)} |", flush=True)
-    if "long" in setting.name:
-        ts, mine = wrong_at_end(found["ts"]), wrong_at_end(found["lobbayes"])
-        only = int((mine & ~ts).sum())
-        print(
-            f"\nwrong at the end, of {len(ts)} users: {ts.sum()} with TS, {only} with LobBayes only"
-        )
+
+
+def report_wrong(setting: Setting, found: dict[str, FloatArray], seeds: range) -> None:
+    """Print who is wrong after T rounds where TS is not, and whether they still are after 4 T."""
+    ts, mine = wrong_at_end(found["ts"]), wrong_at_end(found["lobbayes"])
+    only = (mine & ~ts).reshape(len(seeds), -1)
+    print(f"\nwrong at the end, of {len(ts)} users: {ts.sum()} with TS, {only.sum()} LobBayes only")
+    for seed, users in zip(seeds, only, strict=True):
+        if users.any():
+            task = setting.task_of(seed)
+            table = past_logs(task, np.random.default_rng([seed, 3]))
+            policy = setting.policies_of(table, task, seed)["lobbayes"]
+            regret = play(policy, task, 4 * setting.rounds[-1], seed)[users]
+            still = wrong_at_end(regret, task.sigma)
+            rounds = [int(np.flatnonzero(row > 0.1)[-1]) + 1 for row in regret]
+            ending = regret[:, -100:].mean(axis=1).round(3).tolist()
+            print(
+                f"seed {seed}: of {users.sum()}, {still.sum()} after 4 T; a regret above 0.1 was "
+                f"last met in round {rounds}; a round of the last 100 costs {ending}",
+                flush=True,
+            )
 
 
 def draw(found: dict[str, dict[str, FloatArray]], path: str) -> None:
@@ -262,6 +277,8 @@ def main() -> None:
         if options.only in setting.name:
             found = measure(setting, seeds, options.policies.split(","))
             report(setting, found)
+            if "long" in setting.name:
+                report_wrong(setting, found, seeds)
             if "raw" in setting.name:
                 raw[setting.name] = found
     if options.plot and raw:

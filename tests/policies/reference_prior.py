@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import multivariate_normal, norm
+from scipy.stats import multivariate_normal, multivariate_t, norm
 from tests.policies.reference import alike, best_among, sample, tie
 from tests.policies.reference_ids import two_arms
 
@@ -28,6 +28,8 @@ class Version(NamedTuple):
 class PriorTwin:
     """One user with counts and sums, and what the prior makes of them."""
 
+    freedom = 0.0  # of Student's t; 0 for a Gaussian
+
     def __init__(self, prior: Prior, sigma: float) -> None:
         self.prior, self.sigma, k = prior, sigma, prior.n_arms
         self.N, self.total = np.zeros(k), np.zeros(k)
@@ -37,14 +39,16 @@ class PriorTwin:
         self.N[a] += 1
         self.total[a] += r
 
-    def evidence(self, mean: FloatArray, cov: FloatArray) -> float:
+    def evidence(self, mean: FloatArray, cov: FloatArray, freedom: float = 0.0) -> float:
         """The log density of the averages of the arms that were played."""
         seen = self.N > 0
         if not seen.any():
             return 0.0
-        noise = np.diag(self.sigma**2 / self.N[seen])
-        y = self.total[seen] / self.N[seen]
-        return float(multivariate_normal.logpdf(y, mean[seen], cov[np.ix_(seen, seen)] + noise))
+        y, total = self.total[seen] / self.N[seen], cov[np.ix_(seen, seen)]
+        total = total + np.diag(self.sigma**2 / self.N[seen])
+        if freedom:
+            return float(multivariate_t.logpdf(y, mean[seen], total, df=freedom))
+        return float(multivariate_normal.logpdf(y, mean[seen], total))
 
     def conditioned(self, mean: FloatArray, cov: FloatArray) -> tuple[FloatArray, FloatArray]:
         w = self.N / self.sigma**2
@@ -69,7 +73,7 @@ class PriorTwin:
         weights = 1 / (np.diag(after) - 1 / precision.sum())
         ranking = np.argsort(-p.means[s]).tolist()
         gained = order_chance(ranking, mean, after) - order_chance(ranking, p.means[s], cov)
-        log = math.log(p.shares[s]) + self.evidence(p.means[s], cov)
+        log = math.log(p.shares[s]) + self.evidence(p.means[s], cov, self.freedom)
         columns = np.column_stack([root, math.sqrt(max(v, 0.0)) * g])
         return gained, Version(log, mean, columns, p.orders[s], weights)
 
@@ -157,6 +161,8 @@ class MixTSTwin(PriorTwin):
 
 class LobBayesTwin(PriorTwin):
     """The mixture of two arms of the least information ratio over 32 points."""
+
+    freedom = 2.0
 
     def power(self) -> float:
         """The exponent of regret: 6 at first, 2 in the end."""

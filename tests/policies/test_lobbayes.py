@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import multivariate_normal, norm
+from scipy.stats import multivariate_t, norm
 from tests.policies.cases import random_prior as prior_of_arms
 
 from lobandits._checks import FloatArray
@@ -30,8 +30,10 @@ def played(policy: Policy, n: int, rounds: int, seed: int) -> State:
     return state
 
 
-def dense(prior: Prior, s: int, state: State) -> tuple[FloatArray, FloatArray, float]:
-    """Posterior and log evidence of the first user under state s."""
+def dense(
+    prior: Prior, s: int, state: State, freedom: float = np.inf
+) -> tuple[FloatArray, FloatArray, float]:
+    """Posterior and log evidence of the first user under state s; Student's t, or a Gaussian."""
     counts, sums = state.counts[0], state.sums[0]
     d = prior.means[s] - prior.means[s].mean()
     c = prior.spread + prior.shift**2 + prior.scales[s] ** 2 * np.outer(d, d)
@@ -41,8 +43,8 @@ def dense(prior: Prior, s: int, state: State) -> tuple[FloatArray, FloatArray, f
     total = c[np.ix_(seen, seen)] + np.diag(prior.sigma**2 / counts[seen])
     gain = c[:, seen] @ np.linalg.inv(total)
     y = sums[seen] / counts[seen]
-    log = multivariate_normal.logpdf(y, prior.means[s, seen], total)
-    return prior.means[s] + gain @ (y - prior.means[s, seen]), c - gain @ c[seen], float(log)
+    log = float(np.squeeze(multivariate_t.logpdf(y, prior.means[s, seen], total, df=freedom)))
+    return prior.means[s] + gain @ (y - prior.means[s, seen]), c - gain @ c[seen], log
 
 
 def order_chance(ranking: list[int], mean: FloatArray, cov: FloatArray) -> float:
@@ -59,7 +61,7 @@ def test_versions_weigh_as_in_the_equations(seed: int, rounds: int) -> None:
     state = played(policy, 1, rounds, seed)
     free, strict = np.empty(3), np.empty(3)
     for s in range(3):
-        mean, cov, log = dense(prior, s, state)
+        mean, cov, log = dense(prior, s, state, freedom=2.0)
         d = prior.means[s] - prior.means[s].mean()
         start = prior.spread + prior.shift**2 + prior.scales[s] ** 2 * np.outer(d, d)
         ranking = np.argsort(-prior.means[s]).tolist()
@@ -165,15 +167,34 @@ def test_with_full_trust_the_top_of_the_order_wins() -> None:
 
 
 def test_regret_weighs_most_while_the_prior_knows_more_than_the_plays() -> None:
-    assert caution(np.zeros(3, np.int64), 5.0) == 6.0
-    assert caution(np.array([8, 12, 0]), 5.0) == 4.0
-    assert 2.0 < caution(np.array([10**6, 0, 0]), 5.0) < 2.001
+    assert caution(np.zeros(3, np.int64), 1.0, 5.0) == 6.0
+    assert caution(np.array([8, 12, 0]), 1.0, 5.0) == 4.0
+    assert 2.0 < caution(np.array([10**6, 0, 0]), 1.0, 5.0) < 2.001
     prior = random_prior(2, 4, seed=13)
     own = np.diag(prior.population_covariance - prior.population_covariance.mean()).mean()
     assert LobBayes(prior, sigma=2.0)._worth == pytest.approx(4.0 / own)
-    one, zero = np.ones(1), np.zeros((1, 1))
-    alone = Prior(("a",), one, zero, np.ones((1, 1)), 1.0, np.zeros(1), 1.0)
-    assert caution(np.zeros(3, np.int64), LobBayes(alone)._worth) == 6.0
+    one_arm = LobBayes(Prior(("a",), np.ones(1), np.zeros((1, 1)), np.eye(1), 1, np.zeros(1), 1))
+    assert caution(np.zeros(1, np.int64), 1.0, one_arm._worth) == 6
+
+
+@pytest.mark.parametrize(("trust", "power"), [(0.0, 6.0), (0.5, 6.0), (0.75, 3.7), (1.0, 1.4)])
+def test_who_trusts_the_orders_weighs_information_more(trust: float, power: float) -> None:
+    policy = LobBayes(random_prior(2, 4, seed=13), trust=trust)
+    doubt, worth, _ = policy._rule
+    assert caution(np.zeros(4, np.int64), doubt, worth) == pytest.approx(power)
+
+
+def test_a_user_whom_no_state_fits_is_given_to_none() -> None:
+    """Ten standard deviations from both states, and one nearer to the first."""
+    half, spread = np.full(2, 0.5), 0.1 * np.eye(2)
+    prior = Prior(("a", "b"), half, np.eye(2), spread, 0.1, np.zeros(2), 0.3)
+    policy = LobBayes(prior, trust=0.0, stranger=0.0)
+    state = policy.start()
+    policy.record(state, [0], [5.0])
+    gaussian = prior.posterior(state.counts, state.sums)[0][0]
+    heavy = policy.state_posterior(state)[0]
+    assert gaussian[1] < 1e-6
+    assert 0.2 < heavy[1] < heavy[0]
 
 
 def test_explore_mixes_in_the_uniform_distribution() -> None:

@@ -328,6 +328,13 @@ class GaussianRatings(GeneratedRows):
     ----------
     levels, loadings
         Of the arms: their mean, (k,), and their factors, (k, n_factors).
+
+    Examples
+    --------
+    >>> import lobandits as lob
+    >>> ratings = lob.make_gaussian_ratings(n_users=50, n_arms=4)
+    >>> isinstance(ratings, lob.GaussianRatings), ratings.levels.shape
+    (True, (4,))
     """
 
     levels: FloatArray

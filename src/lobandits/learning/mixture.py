@@ -31,6 +31,7 @@ from lobandits.priors.posterior import (
     Components,
     Posterior,
     condition,
+    log_tails,
     make_posterior,
     settle,
     states_last,
@@ -103,6 +104,8 @@ def components_of(p: Parameters) -> Components:
         own=1.0,
         common=1.0,
         log_stranger=-np.inf,
+        freedom=0.0,
+        log_tail=log_tails(0.0, p.means.shape[1]),
     )
 
 

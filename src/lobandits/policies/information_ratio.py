@@ -20,7 +20,7 @@ def mix_two_arms(
 
     An arm without regret is played at once. From arm b to arm a the ratio has one minimum in the
     share p of a, where (power - 1) p = Delta_b / (Delta_a - Delta_b) - power I_b / (I_a - I_b), cut
-    to [0, 1]; power is at least 2. Regrets are taken in units of the least, which moves no minimum.
+    to [0, 1]; power is above 1. Regrets are taken in units of the least, which moves no minimum.
     O(k^2).
     """
     k = regret.shape[0]

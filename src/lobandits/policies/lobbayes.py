@@ -31,8 +31,10 @@ from lobandits.policies.state import State
 from lobandits.priors import Prior
 from lobandits.priors.posterior import settle
 
+FREEDOM = 2.0  # of Student's t by which states are judged
 STRANGERS = 0.2  # of what is not trusted
-EXTRA = 4.0  # what the exponent of regret is above 2 before the first play
+SURE, UNSURE = 1.4, 0.6  # the exponent of regret where orders are certain, and what doubt adds
+EXTRA = 4.0  # what doubt adds beyond before the first play
 LASTS = 4.0  # it is halved after so many times the plays that the prior is worth
 
 
@@ -52,10 +54,11 @@ class LobBayes(Policy[State]):
 
     .. math:: \Delta_a = E[\max_b \mu_b] - E[\mu_a], \qquad
         I_a = \sum_b P(\mathrm{top} = b) (E[\mu_a \mid \mathrm{top} = b] - E[\mu_a])^2, \qquad
-        \lambda = 2 + \frac{4}{1 + t / (4 n_0)},
+        \lambda = 1.4 + \delta \Big(0.6 + \frac{4}{1 + t / (4 n_0)}\Big),
 
     over points of the user's posterior under a prior learned from logs, after t plays; the prior is
-    worth :math:`n_0 = \sigma^2 / v` plays of an arm, whose mean has the variance v among users.
+    worth :math:`n_0 = \sigma^2 / v` plays of an arm, whose mean has the variance v among users, and
+    the doubt :math:`\delta` is 1 up to a trust of a half, and falls to 0 where orders are certain.
     Every state of the prior has two versions, free and strict: in the strict one its order holds. A
     stranger, whose arms are exchangeable, stands for users like none in the logs. See
     :doc:`lobbayes`.
@@ -117,7 +120,8 @@ class LobBayes(Policy[State]):
     @cached_property
     def _mixture(self) -> Mixture:
         assert self.stranger is not None
-        return make_mixture(self.prior, self.trust, self.stranger)
+        freedom = FREEDOM if len(self.prior.factors) == 1 else 0.0  # factors are tails enough
+        return make_mixture(self.prior, self.trust, self.stranger, freedom)
 
     @cached_property
     def _worth(self) -> float:
@@ -126,6 +130,11 @@ class LobBayes(Policy[State]):
         total = self.prior.population_covariance
         own = float(np.trace(total) - total.sum() / self.n_arms) / self.n_arms
         return self.sigma**2 / max(own, np.finfo(float).tiny)
+
+    @property
+    def _rule(self) -> tuple[float, float, float]:
+        """Return what weighs regret against information: doubt, the prior's worth, ``explore``."""
+        return min(1.0, 2.0 * (1.0 - self.trust)), self._worth, self.explore
 
     def _args(self) -> tuple[float, Mixture, FloatArray, Room]:
         assert self.sigma is not None
@@ -137,7 +146,7 @@ class LobBayes(Policy[State]):
         """Return the chances of the arms in the best mixture of two."""
         sigma, mixture, tables, room = self._args()
         args = state.counts, state.sums, allowed, sigma, mixture, tables, room
-        return best_mixtures(*args, make_moments(self.n_arms), self._worth, self.explore)
+        return best_mixtures(*args, make_moments(self.n_arms), *self._rule)
 
     def state_posterior(self, state: State) -> FloatArray:
         """Return the chance of each state, for a user who is no stranger."""
@@ -164,7 +173,7 @@ class LobBayes(Policy[State]):
         sigma, mixture, tables, room = self._args()
         moments = make_moments(self.n_arms)
         args = state.counts, state.sums, allowed, sigma, mixture, tables, room, moments
-        best_mixtures(*args, self._worth, self.explore)
+        best_mixtures(*args, *self._rule)
         chances = self.state_posterior(state)[0]
         shares, states = self._shares(state)[0], self.prior.n_states
         half = (len(shares) - 1) // 2
@@ -222,6 +231,7 @@ def best_mixtures(
     tables: FloatArray,
     room: Room,
     moments: Moments,
+    doubt: float,
     worth: float,
     explore: float,
 ) -> FloatArray:
@@ -231,7 +241,7 @@ def best_mixtures(
         some = allowed[u if len(allowed) > 1 else 0]
         draw_points(counts[u], sums[u], some, sigma, mixture, tables, room)
         split_by_top(room.points, room.top, moments)
-        power = caution(counts[u], worth)
+        power = caution(counts[u], doubt, worth)
         mix_two_arms(moments.regret, moments.information, some, power, odds[u])
         if explore > 0.0:
             mix_uniform(some, explore, odds[u])
@@ -239,12 +249,12 @@ def best_mixtures(
 
 
 @lean
-def caution(counts: IntArray, worth: float) -> float:
-    """Return the exponent of regret: it falls to 2 as plays outnumber what the prior is worth."""
+def caution(counts: IntArray, doubt: float, worth: float) -> float:
+    """Return the exponent of regret: it falls as plays outnumber what the prior is worth."""
     plays = 0
     for a in range(counts.shape[0]):
         plays += counts[a]
-    return 2.0 + EXTRA / (1.0 + plays / (LASTS * worth))
+    return SURE + doubt * (UNSURE + EXTRA / (1.0 + plays / (LASTS * worth)))
 
 
 @kernel

@@ -78,9 +78,9 @@ class Room(NamedTuple):
     scratch: Scratch
 
 
-def make_mixture(prior: Prior, trust: float, stranger: float) -> Mixture:
+def make_mixture(prior: Prior, trust: float, stranger: float, freedom: float = 0.0) -> Mixture:
     """Return the mixture of a prior; ``stranger`` is the weight of users like none before."""
-    components = prior.components(stranger)
+    components = prior.components(stranger, freedom)
     upper, lower = direct_relations(prior.orders)
     log_order = np.empty(len(components.mean))
     covariance = np.linalg.inv(components.precision).astype(np.float64)

@@ -21,6 +21,16 @@ the personal scale is :math:`z \sim N(v R, v)` with :math:`v = \rho^2 / (1 + \rh
 
 up to a constant that all components share. An arm without rewards has w = 0 and drops out.
 
+The logs' Gaussians are narrower than users are: some differ from all states by more. So the misfit
+:math:`q = Q - v R^2` can be judged by Student's t: with nu degrees of freedom and d arms that have
+rewards, q becomes
+
+.. math:: (\nu + d) \log (1 + q / \nu) - 2 \log \Gamma(\tfrac{\nu + d}{2})
+          + 2 \log \Gamma(\tfrac{\nu}{2}) + d \log \tfrac{\nu}{2},
+
+as if the covariance of each user had an unknown factor. A user whom no state fits is then not
+given to the one that fits least badly.
+
 `condition` finds the evidence of all states, `settle` the mean and gain g of one: few states
 matter to a user. With M = diag(w) - diag(w) P diag(w) and m = l + d for a level l, D = d'Md,
 R = d'My - l d'M1 - D, Q = y'My - 2 l y'M1 + l^2 1'M1 - 2 (d'My - l d'M1) + D: one quadratic form
@@ -56,6 +66,8 @@ class Components(NamedTuple):
     own: float
     common: float
     log_stranger: float
+    freedom: float  # nu of the states' evidence; 0 for Gaussian evidence
+    log_tail: FloatArray  # (k + 1,): by d, the logs of Gamma above
 
 
 class Posterior(NamedTuple):
@@ -91,6 +103,17 @@ def states_last(direction: FloatArray, n_factors: int) -> FloatArray:
     """Return directions (b m, k) as (b, k, m)."""
     b, k = n_factors, direction.shape[1]
     return np.ascontiguousarray(direction.reshape(b, -1, k).transpose(0, 2, 1))
+
+
+def log_tails(freedom: float, k: int) -> FloatArray:
+    """Return the constants of Student's t by the number of arms that have rewards, (k + 1,)."""
+    from scipy.special import gammaln
+
+    half, d = 0.5 * freedom, np.arange(k + 1)
+    if freedom == 0:
+        return np.zeros(k + 1)
+    logs: FloatArray = gammaln(half + 0.5 * d) - gammaln(half) - 0.5 * d * np.log(half)
+    return logs
 
 
 @lean
@@ -194,6 +217,9 @@ def weigh_states(f: int, log_det: float, c: Components, p: Posterior) -> None:
             cross += y * one
             flat += one
     forms(f, origin, c, p)
+    played = 0
+    for a in range(k):
+        played += p.weight[a] > 0.0
     for s in range(m):
         j, level = f * m + s, c.centre[f * m + s] - origin
         dd = p.form[0, s]
@@ -203,7 +229,11 @@ def weigh_states(f: int, log_det: float, c: Components, p: Posterior) -> None:
         factor = 1.0 + c.square[j] * dd
         p.scale_var[j] = c.square[j] / factor
         p.scale[j] = p.scale_var[j] * dr
-        p.log[j] = c.log_share[j] - 0.5 * (log_det + math.log(factor) + rr - dr * p.scale[j])
+        misfit = rr - dr * p.scale[j]
+        if c.freedom > 0.0:
+            heavy = (c.freedom + played) * math.log1p(max(misfit, 0.0) / c.freedom)
+            misfit = heavy - 2.0 * c.log_tail[played]
+        p.log[j] = c.log_share[j] - 0.5 * (log_det + math.log(factor) + misfit)
 
 
 @lean

@@ -31,6 +31,7 @@ from lobandits.orders.contexts import arms_by_context
 from lobandits.orders.storage import MODEL_FORMAT
 from lobandits.priors.posterior import (
     Components,
+    log_tails,
     make_posterior,
     posterior_of_users,
     states_last,
@@ -226,8 +227,10 @@ class Prior(Frozen, Tabular):
         directions: FloatArray = self.means - self.means.mean(axis=1, keepdims=True)
         return directions
 
-    def components(self, stranger: float = 0.0) -> Components:
+    def components(self, stranger: float = 0.0, freedom: float = 0.0) -> Components:
         """Return the prior as kernels read it, with a stranger of weight ``stranger``.
+
+        With ``freedom``, states are judged by Student's t of so many degrees of freedom.
 
         The stranger is a user like none in the logs: its arms are exchangeable, as different from
         each other as those of a user of the population.
@@ -254,6 +257,8 @@ class Prior(Frozen, Tabular):
             own=float(max(own, np.finfo(float).tiny)),
             common=float(max(total.mean(), np.finfo(float).tiny)),
             log_stranger=log_stranger,
+            freedom=freedom,
+            log_tail=log_tails(freedom, k),
         )
 
     def posterior(

@@ -123,14 +123,15 @@ class DecisionMaker:
             mine: dict[bytes, Wanted] = {}
             for want in wants:
                 first = mine.setdefault(want.id, want)
-                if owners.get(want.id, first.owner) != want.owner:
+                owner = owners.get(want.id) or (None if first is want else first.owner)
+                if owner is not None and owner != want.owner:
                     stolen[call] = IdConflictError(
                         f"the id {want.id.hex()} is of another user's or problem's decision"
                     )
                     break
             else:
                 fresh += [want for want in mine.values() if want.id not in owners]
-                owners |= {want.id: want.owner for want in mine.values()}
+                owners |= {want.id: want.owner for want in mine.values() if want.named}
         return fresh, stolen
 
     def _make(
@@ -148,24 +149,35 @@ class DecisionMaker:
         for model, mine in _by_model(wants).items():
             table = model.table(numbers, stored)
             rows = np.array([row_of[want.user] for want in mine])
-            for want, new in zip(mine, self._choose(model, mine, table, rows), strict=True):
-                written.append(new._replace(user_id=users[want.user], time=now))
+            chosen = self._choose(model, mine, table, rows, users, now)
+            for want, new in zip(mine, chosen, strict=True):
+                written.append(new)
                 arm = want.named_here(model.arm(new.arm_id))
                 made[want.id] = Decision(want.id.hex(), arm, new.probability, model.name)
         transaction.add_decisions(written)
         return made, written
 
     def _choose(
-        self, model: Model, wants: list[Wanted], table: Table, rows: IntArray
+        self,
+        model: Model,
+        wants: list[Wanted],
+        table: Table,
+        rows: IntArray,
+        users: dict[str, int],
+        now: int,
     ) -> Iterator[NewDecision]:
-        """Yield what is to be written of each request, but for the user's number and the time."""
+        """Yield what is to be written of each request."""
         rules = self._rules.of(model.problem)
         comparison = None if rules.control is None else rules.control.stored.id
-        controlled = [want.shown is None and rules.in_control(want.user) for want in wants]
+        controlled = [
+            comparison is not None and want.shown is None and rules.in_control(want.user)
+            for want in wants
+        ]
         shown, sets = [want.shown for want in wants], [want.places for want in wants]
         choices = model.choose(table, rows, sets, self._rng, rules, controlled, shown)
         for want, control, drawn, played, chance in zip(wants, controlled, *choices, strict=True):
-            new = NewDecision(want.id, 0, model.ids[played], chance, model.version, 0, *NOBODY)
+            user, arm = users[want.user], model.ids[played]
+            new = NewDecision(want.id, user, arm, chance, model.version, now, *NOBODY)
             if want.shown is not None:
                 yield new._replace(control_group=CALLER, advised=model.ids[drawn])
             elif comparison is not None:

@@ -95,9 +95,10 @@ def check_user(user: Any) -> str:
 
 def check_name(noun: str, name: Any) -> str:
     """Return a name that a caller gives to something, whole numbers as text."""
-    if hasattr(name, "__index__") and not isinstance(name, bool) and abs(name) < LARGEST_NUMBER:
-        return str(index(name))
     if not isinstance(name, str):
+        whole = hasattr(name, "__index__") and not isinstance(name, bool)
+        if whole and abs(name) < LARGEST_NUMBER:
+            return str(index(name))
         raise InvalidRequestError(noun, f"{_a(noun)} must be a string, got {type(name).__name__}")
     if not 1 <= len(name) <= MOST_CHARACTERS:
         raise InvalidRequestError(

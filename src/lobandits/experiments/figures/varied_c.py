@@ -55,7 +55,7 @@ def _draw_rows(panel: "Axes", by_c: dict[float, Record]) -> None:
 EXPERIMENT = Experiment(
     name="varied-c",
     place="Beyond the paper, which has c = sigma",
-    title="What c changes: half of sigma, sigma, twice sigma",
+    title="Synthetic and MovieLens: what c changes, from half of sigma to twice sigma",
     note="Synthetic: 15 arms, 15 states, T = 500. MovieLens: 60 states, sigma = 2, T = 4000. The "
     "filled dot is the paper's c.",
     work=WORK,
