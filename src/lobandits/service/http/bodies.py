@@ -36,7 +36,7 @@ User = UserName | WholeNumber  # a number is taken as text
 Number = Annotated[float, Field(strict=True, ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
 Reward = Number | Annotated[bool, Field(strict=True)]  # true is 1, false is 0
 Context = Annotated[Text, Field(min_length=1, max_length=MOST_CHARACTERS)]
-Problem = Annotated[Text, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
+Problem = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
 Id = Annotated[Text, Field(pattern="^[0-9a-f]{32}$", examples=[EXAMPLE])]
 
 

@@ -11,6 +11,7 @@ from fastapi import FastAPI, Path, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
+from pydantic.json_schema import SkipJsonSchema
 from starlette.convertors import PathConvertor, register_url_convertor
 
 from lobandits.service.batch import counted
@@ -137,7 +138,10 @@ class RestOfPath(PathConvertor):
 register_url_convertor("rest", RestOfPath())
 
 User = Annotated[UserName, Path(description="The user's name, percent-encoded.", examples=["u42"])]
-Of = Annotated[Problem | None, Query(description="The problem; by default the server's own.")]
+Of = Annotated[
+    Problem | SkipJsonSchema[None],  # left out, but never empty
+    Query(description="The problem; by default the server's own."),
+]
 
 
 def add_admin(app: FastAPI, service: DecisionService) -> None:
