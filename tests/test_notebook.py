@@ -26,4 +26,4 @@ def test_notebook_runs_and_is_that_of_the_page(tmp_path: Path) -> None:
     pictures = [
         o for cell in new for o in cell.get("outputs", ()) if "image/png" in o.get("data", {})
     ]
-    assert len(pictures) == 3
+    assert len(pictures) == 2

@@ -1,6 +1,8 @@
 from lobandits.errors import LobError as LobError
 from lobandits.errors import LobInputError as LobInputError
 from lobandits.errors import LobWarning as LobWarning
+from lobandits.evaluation import Evaluation as Evaluation
+from lobandits.evaluation import evaluate as evaluate
 from lobandits.learning import GaussianRatings as GaussianRatings
 from lobandits.learning import GeneratedRatings as GeneratedRatings
 from lobandits.learning import KendallKMeans as KendallKMeans
@@ -41,8 +43,6 @@ from lobandits.policies import make_policy as make_policy
 from lobandits.priors import Prior as Prior
 from lobandits.projection import project as project
 from lobandits.projection import projection_losses as projection_losses
-from lobandits.selection import StatesChoice as StatesChoice
-from lobandits.selection import choose_n_states as choose_n_states
 from lobandits.service import Decision as Decision
 from lobandits.service import DecisionService as DecisionService
 from lobandits.service import open_store as open_store

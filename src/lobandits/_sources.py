@@ -12,7 +12,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent
 ABOVE_SIMULATION = (
-    "__init__.py", "__main__.py", "cli", "service", "experiments", "selection.py",
+    "__init__.py", "__main__.py", "cli", "service", "experiments", "evaluation",
 )  # fmt: skip
 """Files and folders of the package that stand above ``simulation``."""
 _IMPORT = re.compile(r"^\s*(?:from|import) lobandits\.?([\w.]*)(?: import (\w+)$)?", re.MULTILINE)

@@ -79,6 +79,11 @@ def test_round_the_loop(used: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert f"{WAITING}, skipped" in said
     models = [lob.OrderModel.load(name) for name in ("store.json", "file.json")]
     assert {str(order) for order in models[0].orders} == {str(order) for order in models[1].orders}
+    judged = ("--policies", "popular,ts,lobbayes", "--states", "2", "--horizon", "6")
+    for logs in (("--store", used), ("log.csv", "--skip-empty", "--propensity", "probability")):
+        said = run("evaluate", *logs, *judged)
+        assert "from the logs alone (rejection)" in said
+        assert said.splitlines()[-1].startswith("Use lobbayes: it earns +")
     run("model", "put", "--orders", "store.json", "--policy", "lobbayes", "--store", used)
     grow = ("model", "add-arm", "water", "--like", "milk", "--orders", "store.json")
     run(*grow, "--out", "grown.json")

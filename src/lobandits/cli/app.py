@@ -10,6 +10,7 @@ from lobandits.cli import (
     compare,
     data,
     demo,
+    evaluate,
     export,
     import_logs,
     learn,
@@ -56,6 +57,7 @@ app.command(cls=PolicyCommand, epilog=simulate.EXAMPLES)(friendly(simulate.simul
 app.command()(friendly(bound.bound))
 app.command()(friendly(data.data))
 app.command(epilog=learn.EXAMPLES)(friendly(learn.learn))
+app.command(cls=PolicyCommand, epilog=evaluate.EXAMPLES)(friendly(evaluate.evaluate))
 app.command()(friendly(show.show))
 app.command(epilog=serve.EXAMPLES, context_settings={"auto_envvar_prefix": serve.VARIABLES})(
     friendly(serve.serve)

@@ -10,10 +10,18 @@ from lobandits._progress import spinner
 from lobandits.cli.model_summary import OrdersPlot, print_learned
 from lobandits.cli.options import (
     DEFAULT_PROBLEM,
+    ArmColumn,
+    LogFiles,
+    MinArmRewards,
+    MinUserRewards,
+    RewardColumn,
     ShowBar,
+    SkipEmpty,
+    UserColumn,
     checked_suffix,
     existing,
     need_service,
+    parse_states,
     save_picture,
 )
 from lobandits.errors import LobInputError
@@ -43,13 +51,10 @@ Twenty orders, clustered as in the paper:
 
 
 def learn(
-    logs: Annotated[
-        list[str] | None,
-        typer.Argument(help="CSV or Parquet files, a folder or a glob of them; a row is a reward."),
-    ] = None,
-    user: Annotated[str, typer.Option(help="The column of users.")] = "user",
-    arm: Annotated[str, typer.Option(help="The column of arms.")] = "arm",
-    reward: Annotated[str, typer.Option(help="The column of rewards.")] = "reward",
+    logs: LogFiles = None,
+    user: UserColumn = "user",
+    arm: ArmColumn = "arm",
+    reward: RewardColumn = "reward",
     context: Annotated[
         str | None,
         typer.Option(help="The column of contexts; every arm is then one of its own in each."),
@@ -61,9 +66,7 @@ def learn(
     problem: Annotated[
         str, typer.Option(help="With --store: whose rewards, if it has several problems.")
     ] = DEFAULT_PROBLEM,
-    skip_empty: Annotated[
-        bool, typer.Option("--skip-empty", help="Skip and count rows without a reward.")
-    ] = False,
+    skip_empty: SkipEmpty = False,
     time: Annotated[
         str | None, typer.Option(help="The column of times, for --since, --half-life.")
     ] = None,
@@ -103,12 +106,8 @@ def learn(
             "kendall the chance of an unsupported relation in a state."
         ),
     ] = 0.05,
-    min_user_rewards: Annotated[
-        int, typer.Option(help="Drop users with fewer rewards, after the arms.")
-    ] = 1,
-    min_arm_rewards: Annotated[
-        int, typer.Option(help="Drop arms with fewer rewards, before the users.")
-    ] = 1,
+    min_user_rewards: MinUserRewards = 1,
+    min_arm_rewards: MinArmRewards = 1,
     starts: Annotated[
         int, typer.Option(help="With kendall: cluster from so many starts, and keep the best.")
     ] = 4,
@@ -129,7 +128,7 @@ def learn(
 
     checked_suffix("--out", out, (".json",))
     checked_suffix("--plot", plot)
-    n_states = _n_states(states)
+    n_states = parse_states(states)
     filters: Any = {"min_user_rewards": min_user_rewards, "min_arm_rewards": min_arm_rewards}
     with spinner(progress, "adding up rewards"):
         if store is not None and half_life is not None:
@@ -185,11 +184,3 @@ def _stored(
     start = None if since is None else parse_time(since)
     with closing(open_store(existing(store))) as opened:
         return stored_rewards(opened, start, problem)
-
-
-def _n_states(text: str) -> int | None:
-    if text == "auto":
-        return None
-    if not text.isdecimal():
-        raise LobInputError(f"--states must be auto or a number of states, got {text!r}")
-    return int(text)

@@ -16,6 +16,18 @@ if TYPE_CHECKING:
 Seed = Annotated[int, typer.Option(help="Names all random numbers.")]
 Workers = Annotated[int | None, typer.Option(help="Threads; by default one for each processor.")]
 ShowBar = Annotated[bool, typer.Option(help="Show a progress bar, if there is a terminal.")]
+UserColumn = Annotated[str, typer.Option("--user", help="The column of users.")]
+ArmColumn = Annotated[str, typer.Option("--arm", help="The column of arms.")]
+RewardColumn = Annotated[str, typer.Option("--reward", help="The column of rewards.")]
+LogFiles = Annotated[
+    list[str] | None,
+    typer.Argument(help="CSV or Parquet files, a folder or a glob of them; a row is a reward."),
+]
+SkipEmpty = Annotated[
+    bool, typer.Option("--skip-empty", help="Skip and count rows without a reward.")
+]
+MinUserRewards = Annotated[int, typer.Option(help="Drop users with fewer rewards, after the arms.")]
+MinArmRewards = Annotated[int, typer.Option(help="Drop arms with fewer rewards, before the users.")]
 PICTURES = (".png", ".pdf", ".svg")
 NEEDED = BROUGHT_BY["service"]
 
@@ -69,6 +81,15 @@ def need_service() -> None:
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise LobError(needs_extra("service", missing[0]))
+
+
+def parse_states(text: str) -> int | None:
+    """Return the number of states in ``--states``, or None for auto."""
+    if text == "auto":
+        return None
+    if not text.isdecimal():
+        raise LobInputError(f"--states must be auto or a number of states, got {text!r}")
+    return int(text)
 
 
 def existing(store: str) -> str:

@@ -169,7 +169,7 @@ def read_logs(
             source = in_contexts(source, arm, context, columns)
         return source, source.fetch(aggregate(source.table, names))
 
-    source = _open(logs, keys, reward, columns)
+    source = open_logs(logs, keys, reward, columns)
     try:
         part, cells = cells_of(source)
     except LobInputError as error:
@@ -191,7 +191,7 @@ def _rewarded(cells: Any) -> tuple[Any, int]:
     return cells.filter(pc.greater(cells.column("counts"), 0)) if skipped else cells, skipped
 
 
-def _open(logs: Any, keys: Sequence[str], reward: str, columns: Sequence[str]) -> Source:
+def open_logs(logs: Any, keys: Sequence[str], reward: str, columns: Sequence[str]) -> Source:
     """Return logs of any kind as an ibis table that has the columns, each once."""
     import ibis
 

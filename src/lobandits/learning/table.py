@@ -127,6 +127,10 @@ class RewardTable(Frozen):
         where = np.asarray(index)
         return self._part(where if where.size else where.astype(np.int64), np.arange(self.n_arms))
 
+    def of_arms(self, arms: IntArray) -> "RewardTable":
+        """Return the table of some arms, by number; users who tried none of them stay."""
+        return self._part(np.arange(self.n_users), arms)
+
     def filter(self, min_user_rewards: int = 1, min_arm_rewards: int = 1) -> "RewardTable":
         """Drop arms with fewer rewards, then users with fewer rewards from the arms left.
 

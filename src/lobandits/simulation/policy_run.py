@@ -23,7 +23,7 @@ from lobandits.policies.registry import parse_name
 from lobandits.simulation.arrivals import Arrivals
 from lobandits.simulation.moments import empty_blocks, sum_up_blocks
 from lobandits.simulation.problems import Problems
-from lobandits.simulation.rewards import pay
+from lobandits.simulation.rewards import pay, resampled
 from lobandits.simulation.streams import BLOCK, Noise, Stream
 
 if TYPE_CHECKING:
@@ -199,6 +199,8 @@ class RewardRun(PolicyRun):
         users, rewards, regret = np.arange(n), np.empty(n), np.empty(shocks.shape)
         lowest, highest = problems.bounds or (-np.inf, np.inf)
         binary = problems.rewards == "bernoulli"
+        if problems.residuals is not None:
+            shocks = resampled(shocks, problems.residuals, problems.sigma)
         noise = self.noise.rounds(len(shocks))
         sets = self._choice_sets(len(shocks))
         for shock, numbers, allowed, row in zip(shocks, noise, sets, regret, strict=True):

@@ -61,6 +61,9 @@ class Problems(Frozen):
         "gaussian", "clipped" or "bernoulli"; see :mod:`lobandits.simulation.rewards`.
     location, bounds
         Of clipped rewards: what the noise is added to, and (lowest, highest).
+    residuals
+        Of Gaussian rewards that are not: what rewards lie off their means, of which one is drawn
+        for each reward in the place of normal noise.
     past
         Where `prior` comes from: a :class:`Prior`, or past users who teach one. Never the truth.
     arrivals
@@ -87,6 +90,7 @@ class Problems(Frozen):
     bounds: Bounds | None = None
     past: Prior | Past | None = None
     arrivals: str | None = None
+    residuals: FloatArray | None = None
     changes: Changes | None = None
 
     def __post_init__(self) -> None:
@@ -138,6 +142,13 @@ class Problems(Frozen):
         self._set(state_means=values)
 
     def _check_rewards(self) -> None:
+        if self.residuals is not None:
+            if self.rewards != "gaussian" or not np.size(self.residuals):
+                raise LobInputError(
+                    f"residuals are for Gaussian rewards, and at least one, got "
+                    f"{np.size(self.residuals)} for {self.rewards}"
+                )
+            self._set(residuals=finite_array("residuals", self.residuals, ndim=1))
         if self.rewards != "clipped":
             expected_rewards(self.rewards, self.means, self.sigma, None)
             return

@@ -55,6 +55,19 @@ def checked_bounds(bounds: Bounds | None) -> Bounds:
     return lowest, highest
 
 
+def resampled(noise: FloatArray, residuals: FloatArray, sigma: float) -> FloatArray:
+    """Return a residual for each standard normal number, the quantile at its place, over sigma.
+
+    >>> resampled(np.array([-2.0, 0.1, 2.0]), np.array([3.0, -1.0]), 2.0)
+    array([-0.5,  1.5,  1.5])
+    """
+    from scipy.special import ndtr
+
+    places = (ndtr(noise) * len(residuals)).astype(np.int64)
+    drawn: FloatArray = np.sort(residuals)[np.minimum(places, len(residuals) - 1)] / sigma
+    return drawn
+
+
 def noise_location(kind: str, means: FloatArray, location: FloatArray | None) -> FloatArray:
     """Return what `pay` compares with, or adds to, its noise."""
     if kind == "bernoulli":

@@ -31,8 +31,8 @@ from lobandits.service.http.connections import (
     most_connections,
 )
 
-GRACE = 8  # seconds for requests under way at the end
-LAST = GRACE + 2.0  # seconds after the signal, when the process ends anyway
+GRACE = 6  # seconds for requests under way at the end
+LAST = GRACE + 1.5  # seconds after the signal, when the process ends anyway
 LINGER = 0.1  # seconds in which requests that were sent before the signal arrive
 ACCEPTED_AT_ONCE = 100
 BACKLOG = 2048  # connections that the system keeps for us

@@ -1,0 +1,245 @@
+"""evaluate: would learned states help my users? Some teach, others are judged, several times."""
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lobandits._checks import FloatArray, whole
+from lobandits._progress import progress_bar, spinner
+from lobandits._words import counted
+from lobandits.errors import LobInputError
+from lobandits.evaluation.histories import Histories, read_histories
+from lobandits.evaluation.judged_users import JudgedUsers, problems_of
+from lobandits.evaluation.replay import ReplayRun
+from lobandits.evaluation.report import LOGS, Evaluation
+from lobandits.evaluation.splits import Split, sample_users, split_users
+from lobandits.evaluation.truth import BOOTSTRAPS, FAMILIES, draw_players
+from lobandits.learning import OrderModel, RewardTable, learn_orders, reward_table
+from lobandits.learning.aggregate import Since
+from lobandits.learning.logs import Logs
+from lobandits.simulation import simulate
+from lobandits.simulation.policy_run import RewardRun
+
+POLICIES = ("popular", "ts", "mixts", "lobts", "lobids", "lobbayes")
+POINTS = (5, 10, 20, 50, 100, 200, 500, 1000)
+MOST_USERS = 1200  # who teach or are judged; of more, a random sample
+MOST_ROUNDS, LEAST_ROUNDS = 100, 5  # unless the horizon is given
+SPLITS, PLAYERS = 3, 40
+REPEATS = 30  # rewards beyond the first of their cells, to tell noise and residuals
+
+
+def evaluate(
+    logs: Logs,
+    policies: Iterable[str] = POLICIES,
+    user: str = "user",
+    arm: str = "arm",
+    reward: str = "reward",
+    *,
+    horizon: int | None = None,
+    n_states: int | None = None,
+    splits: int = SPLITS,
+    players: int = PLAYERS,
+    most_users: int = MOST_USERS,
+    min_user_rewards: int = 1,
+    min_arm_rewards: int = 1,
+    skip_empty: bool = False,
+    time: str | None = None,
+    since: Since | None = None,
+    propensity: str | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: bool = False,
+) -> Evaluation:
+    r"""Estimate what policies taught by some users of a log earn for its other users.
+
+    .. math:: \Delta_T(\pi, \pi') = E_u \sum_{t \le T} \mu_{u, a_t} - \mu_{u, a'_t}
+
+    Users are split several times: some teach (`learn_orders`), others are judged. What a judged
+    user likes is drawn from the user's posterior (`lobandits.evaluation.truth`); where the logs
+    allow it, policies also play on logged rewards alone (`lobandits.evaluation.replay`).
+
+    Parameters
+    ----------
+    logs, user, arm, reward, min_user_rewards, min_arm_rewards, skip_empty
+        As for `reward_table`.
+    policies
+        Names, perhaps with options. What the logs did, "logs", is judged beside them.
+    horizon
+        Decisions for each user. By default the 90th percentile of the rewards per user, from 5 to
+        100; the verdict then speaks of their median.
+    n_states
+        Number of states that are learned; by default chosen anew by each split's teachers.
+    splits
+        Every user is judged in one of so many splits, and teaches in the others.
+    players
+        Judged users who play for each truth drawn; eight truths are drawn for each split.
+    most_users
+        Of more users, so many at random teach and are judged.
+    time, since
+        The column of times, which orders rewards for replays; with ``since``, the recent part.
+    propensity
+        The column of the probabilities with which arms were chosen, for replays of adaptive logs.
+    seed
+        Names all random numbers.
+    workers
+        Threads; results do not depend on them.
+    progress
+        Show a progress bar, if standard error is a terminal.
+
+    Examples
+    --------
+    >>> import lobandits as lob
+    >>> logs = lob.make_ratings(n_users=120, n_arms=4, n_states=2, ratings_per_user=30).table
+    >>> columns = {"user": "userId", "arm": "genre", "reward": "rating"}
+    >>> report = evaluate(logs, ["popular", "ts", "lobbayes"], horizon=20, n_states=2, **columns)
+    >>> report.gain("lobbayes", "ts").low > 0
+    True
+    """
+    names = _checked_policies(policies)
+    seed, splits = whole("seed", seed, least=0), whole("splits", splits, least=2)
+    players, n = whole("players", players, least=2), whole("most_users", most_users)
+    columns = (user, arm, reward)
+    with spinner(progress, "adding up rewards"):
+        everybody = reward_table(
+            logs, *columns, min_user_rewards=min_user_rewards, min_arm_rewards=min_arm_rewards,
+            skip_empty=skip_empty, time=time if since is not None else None, since=since,
+        )  # fmt: skip
+        rng = np.random.default_rng([seed, everybody.n_users])
+        table, parts, dropped = split_users(sample_users(everybody, n, rng), splits, rng)
+        options: Any = {"time": time, "since": since, "propensity": propensity}
+        histories = read_histories(logs, table, columns, **options)
+    typical, rounds = _horizon(everybody, horizon)
+    binary = is_binary(everybody)
+    residuals = None if binary else _residuals(histories, table.n_arms)
+    total = splits * len(names) * len(FAMILIES) * BOOTSTRAPS * players * rounds
+    replays = ReplayRun(histories, names, rounds, seed, propensity is not None)
+    played: list[Played] = []
+    with progress_bar(total, progress, "evaluating", "decisions") as advance:
+        for f, part in enumerate(parts):
+            model = learn_orders(table.take(part.teachers), n_states=n_states, seed=seed + f)
+            judged = table.take(part.judged)
+            means, who = draw_players(judged, model, binary, players, seed + f)
+            env = JudgedUsers(problems_of(means, model, binary, residuals))
+            result = simulate(
+                env, names, rounds, len(means), seed + f, workers=workers, progress=advance
+            )
+            best = means.max(axis=1)[:, None]
+            earned = {name: (best - result.regret[name]).cumsum(axis=1) for name in names}
+            logged = judged.sums.sum(axis=1) / judged.counts.sum(axis=1)
+            played.append(Played(model, earned, best, logged[who][:, None]))
+            replays.play(part.judged, model)
+    return Evaluation(
+        **_collected(played, _points(typical, rounds), (len(FAMILIES), BOOTSTRAPS, players)),
+        typical=typical,
+        judged=min(len(part.judged) for part in parts),
+        reward=reward,
+        binary=binary,
+        replays=replays.found(),
+        facts=_facts(everybody, table, parts, binary),
+        notes=tuple(_notes(dropped, rounds, horizon, everybody, replays)),
+    )
+
+
+class Played(NamedTuple):
+    """One split: what was taught, and what its players earned by each round, (n, horizon)."""
+
+    model: OrderModel
+    earned: dict[str, FloatArray]
+    best: FloatArray  # (n, 1): of their best arm, in one round
+    logged: FloatArray  # (n, 1): what the logs did, in one round
+
+
+def _points(typical: int, rounds: int) -> tuple[int, ...]:
+    return tuple(sorted({*(p for p in POINTS if p < rounds), typical, rounds}))
+
+
+def _collected(
+    played: list[Played], points: tuple[int, ...], shape: tuple[int, ...]
+) -> dict[str, Any]:
+    """Return the rewards of all splits at the points, as `Evaluation` has them."""
+    at, times = np.array(points) - 1, np.array(points)
+
+    def together(parts: list[FloatArray]) -> FloatArray:
+        return np.stack([part.reshape(*shape, len(points)) for part in parts])
+
+    names = list(played[0].earned)
+    rewards = {name: together([p.earned[name][:, at] for p in played]) for name in names}
+    return {
+        "rewards": rewards | {LOGS: together([p.logged * times for p in played])},
+        "best": together([p.best * times for p in played]),
+        "curves": {n: np.mean([p.earned[n].mean(axis=0) for p in played], axis=0) for n in names},
+        "points": points,
+        "models": tuple(p.model for p in played),
+    }
+
+
+def _checked_policies(policies: Iterable[str]) -> list[str]:
+    names = list(policies)
+    for name in names:
+        if not isinstance(name, str):
+            raise LobInputError(
+                f"policies are names, as each split teaches its own, got {type(name).__name__}"
+            )
+        RewardRun.named(name)
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise LobInputError(f"give two policies or more, each once, got {names!r}")
+    return names
+
+
+def _horizon(table: RewardTable, horizon: int | None) -> tuple[int, int]:
+    """Return the round that the verdict speaks of, and the last."""
+    if horizon is not None:
+        rounds = whole("horizon", horizon)
+        return rounds, rounds
+    rewards = table.counts.sum(axis=1)
+    middle, late = (int(np.percentile(rewards, share)) for share in (50, 90))
+    rounds = min(max(late, LEAST_ROUNDS), MOST_ROUNDS)
+    return min(max(middle, LEAST_ROUNDS), rounds), rounds
+
+
+def is_binary(table: RewardTable) -> bool:
+    """Return whether all rewards are 0 or 1: the sum of r^2 is that of r in every cell."""
+    sums = table.sums
+    return bool(
+        (sums == table.squares).all() and (sums >= 0).all() and (sums <= table.counts).all()
+    )
+
+
+def _residuals(histories: Histories | str, n_arms: int) -> FloatArray | None:
+    """Return what rewards lie off the means of their cells, if enough tell it."""
+    if isinstance(histories, str):
+        return None
+    found = histories.residuals(n_arms)
+    return found if len(found) >= REPEATS and found.std() > 0 else None
+
+
+def _facts(
+    everybody: RewardTable, table: RewardTable, parts: list[Split], binary: bool
+) -> dict[str, str]:
+    rewards, n, judged = everybody.counts.sum(axis=1), table.n_users, len(parts[-1].judged)
+    sample = "" if n == everybody.n_users else f", of which {n:,} were drawn"
+    return {
+        "users": f"{everybody.n_users:,}{sample}",
+        "arms": f"{table.n_arms:,}",
+        "rewards": f"{everybody.n_rewards:,}, {'0 or 1' if binary else 'numbers'}",
+        "rewards per user": f"{np.median(rewards):,.0f} (median), "
+        f"{np.percentile(rewards, 90):,.0f} (90th percentile)",
+        "splits": f"{len(parts)}; in each {n - judged:,} users teach, {judged:,} are judged",
+    }
+
+
+def _notes(
+    dropped: list[str], rounds: int, horizon: int | None, table: RewardTable, replays: ReplayRun
+) -> Iterable[str]:
+    if dropped:
+        more = ", ..." if len(dropped) > 3 else ""
+        yield (
+            f"{counted(len(dropped), 'arm')} left out, as too few users tried them to teach and "
+            f"to be judged: {', '.join(dropped[:3])}{more}"
+        )
+    late = int(np.percentile(table.counts.sum(axis=1), 90))
+    if horizon is None and late > rounds:
+        yield f"judged are the first {rounds} decisions of each user; a horizon looks further ahead"
+    if replays.way == "queues" and not isinstance(replays.histories, str):
+        yield "queues are valid only where arms were not chosen by what users gave before"

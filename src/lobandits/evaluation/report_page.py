@@ -1,0 +1,82 @@
+"""The page of an evaluation, one file without anything to fetch: the verdict first."""
+
+from collections.abc import Sequence
+from html import escape
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from lobandits._plots import plain
+
+if TYPE_CHECKING:
+    from lobandits.evaluation.report import Evaluation
+
+STYLE = """
+:root { color-scheme: light dark; }
+body { margin: 0 auto; max-width: 62rem; padding: 1.2rem; font: 1rem/1.5 system-ui, sans-serif; }
+.verdict { font-size: 1.25rem; border-left: 4px solid #0b5cad; padding: 0.4rem 0.9rem; }
+table { border-collapse: collapse; } td, th { padding: 0.15rem 0.7rem; text-align: right; }
+td:first-child, th:first-child { text-align: left; } thead { border-bottom: 1px solid #888; }
+figure { margin: 1rem 0; background: #fff; } figure svg { width: 100%; height: auto; }
+.scroll { overflow-x: auto; } .soft { opacity: 0.75; font-size: 0.9rem; }
+"""
+MEANING = (
+    "Users were split several times: some taught the policies, the others were judged. What a "
+    "judged user likes was drawn from the user's posterior, under a prior learned from judged "
+    "users alone, as one Gaussian and as states; intervals span both. A gain counts if it is "
+    "positive over everything that needs no states."
+)
+
+
+def evaluation_page(report: "Evaluation") -> str:
+    """Return the page as HTML."""
+    facts = [["", ""], *([name, value] for name, value in report.facts.items())]
+    lines = "".join(f"<li>{escape(line)}</li>" for line in (*report.replayed(), *report.notes))
+    parts = [
+        "<h1>Would it help my users?</h1>",
+        f'<p class="verdict">{escape(report.verdict)}</p>',
+        f"<figure>{_figure(report)}</figure>",
+        *(_section(report, rounds) for rounds in report.points),
+        f"<h2>From the logs alone, and notes</h2><ul>{lines}</ul>",
+        f"<h2>The logs</h2>{_table(facts)}",
+        f'<p class="soft">{MEANING}</p>',
+    ]
+    body = "\n".join(parts)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<link rel="icon" href="data:,">\n<title>Would it help my users?</title>\n'
+        f"<style>{STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _section(report: "Evaluation", rounds: int) -> str:
+    """Return the table of one horizon."""
+    rival = report.best_of(report.rivals, rounds)
+    at = report.points.index(rounds)
+    head = ["policy", report.reward, "regret", f"gain over {rival}", "gain over logs"]
+    rows = [head]
+    for policy in report.policies:
+        earned = report.rewards[policy][..., at]
+        gains = (report.gain(policy, over, rounds) for over in (rival, "logs"))
+        cells = [f"{g.mean:+.3g} ({g.low:.3g} to {g.high:.3g})" for g in gains]
+        regret = float((report.best[..., at] - earned).mean())
+        rows.append([plain(policy), f"{earned.mean():.4g}", f"{regret:.4g}", *cells])
+    return f"<h2>The first {rounds} decisions</h2>{_table(rows)}"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    head, *body = rows
+    lines = "".join(f"<tr>{_cells('td', row)}</tr>" for row in body)
+    top = f"<thead><tr>{_cells('th', head)}</tr></thead>" if any(head) else ""
+    return f"<div class=scroll><table>{top}<tbody>{lines}</tbody></table></div>"
+
+
+def _cells(tag: str, texts: Sequence[str]) -> str:
+    return "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts)
+
+
+def _figure(report: "Evaluation") -> str:
+    text = StringIO()
+    report.plot().savefig(text, format="svg", metadata={"Date": None})
+    svg = text.getvalue()
+    return svg[svg.index("<svg") :]
