@@ -10,7 +10,7 @@ QUICK := tests/orders tests/simulation/test_problems.py \
 	$(patsubst %,tests/test_%.py,deploy docstrings errors files frozen lazy)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check check-slow check-lowest sbom format bench docs clean
+.PHONY: help demo test quick check check-slow check-lowest sbom format bench docs clean
 
 help:  ## show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12

@@ -141,7 +141,7 @@ def _stored(store: str, problem: str, given: dict[str, Any]) -> tuple[Any, dict[
         if value:
             raise LobInputError(f"--store has logs, times and probabilities; leave {name} out")
     need_service()
-    import polars as pl
+    import pyarrow as pa
 
     from lobandits.service import open_store
     from lobandits.service.reports.log import log_rows
@@ -155,5 +155,5 @@ def _stored(store: str, problem: str, given: dict[str, Any]) -> tuple[Any, dict[
     if not any(row[2] is not None for row in rows):
         raise LobInputError(f"the store {store} has no rewards; report rewards first")
     names = ["user", "arm", "reward", "time", "probability"]
-    table = pl.DataFrame(rows, schema=names, orient="row")
+    table = pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
     return table, {"skip_empty": True, "time": "time", "propensity": "probability"}
