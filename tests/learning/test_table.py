@@ -150,8 +150,8 @@ def test_a_table_cannot_be_written() -> None:
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"counts": [[1.5]]}, "counts must be whole numbers"),
-        ({"counts": [[-1]]}, "counts must be whole numbers"),
+        ({"counts": [[-1]]}, "counts must be numbers of rewards, or weights, not negative"),
+        ({"counts": [[-0.5]]}, "counts must be numbers of rewards, or weights, not negative"),
         ({"sums": [[np.nan]]}, r"sums\[0, 0\] is nan"),
         ({"squares": [[1.0, 2.0]]}, r"squares must have the shape \(1, 1\), got \(1, 2\)"),
         ({"arms": ["a", "b"]}, r"counts must have the shape \(1, 2\)"),

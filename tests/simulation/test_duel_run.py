@@ -12,6 +12,7 @@ from lobandits._checks import IntArray
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
 from lobandits.policies import DoubleTS, DuelPolicy, DuelState, RelativeLobTS
+from lobandits.policies.duels import duel_policy
 from lobandits.simulation import Problems, Result, SimulationError, Synthetic, simulate_duels
 from lobandits.simulation.streams import Stream, block_generator
 
@@ -35,6 +36,9 @@ class Same(DuelPolicy):
         if state.wins[0].sum() + 1 >= self.since:
             pairs[-1, 1] = self.wrong
         return pairs
+
+
+del duel_policy._classes["same"]  # other tests play all duel policies that are known
 
 
 def run(**changes: Any) -> Result:

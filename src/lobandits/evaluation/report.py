@@ -71,6 +71,15 @@ class Evaluation:
         What the logs alone say.
     facts, notes
         About the logs, in words.
+
+    Examples
+    --------
+    >>> import lobandits as lob
+    >>> logs = lob.make_ratings(n_users=120, n_arms=4, n_states=2, ratings_per_user=30).table
+    >>> columns = {"user": "userId", "arm": "genre", "reward": "rating"}
+    >>> report = lob.evaluate(logs, ["popular", "ts"], horizon=10, n_states=2, **columns)
+    >>> print(*report.rewards)
+    popular ts logs
     """
 
     rewards: Mapping[str, FloatArray] = field(repr=False)

@@ -35,7 +35,7 @@ def code(answer: httpx.Response) -> str:
         (SINGLE, "user", 422),
         (SINGLE, None, 422),
         (SINGLE, {"user": ""}, 422),
-        (SINGLE, {"user": 7}, 422),
+        (SINGLE, {"user": 7.5}, 422),
         (SINGLE, {"user": None}, 422),
         (SINGLE, {"user": "x" * 10_000}, 422),
         (SINGLE, {"user": "nul\0"}, 422),
