@@ -20,10 +20,10 @@ from lobandits.policies.explanation import Details
 from lobandits.policies.information_ratio import mix_two_arms
 from lobandits.policies.mixture_points import (
     Mixture,
-    Room,
+    PointMemory,
     draw_points,
+    make_memory,
     make_mixture,
-    make_room,
     point_tables,
 )
 from lobandits.policies.policy import Policy
@@ -136,16 +136,16 @@ class LobBayes(Policy[State]):
         """Return what weighs regret against information: doubt, the prior's worth, ``explore``."""
         return min(1.0, 2.0 * (1.0 - self.trust)), self._worth, self.explore
 
-    def _args(self) -> tuple[float, Mixture, FloatArray, Room]:
+    def _args(self) -> tuple[float, Mixture, FloatArray, PointMemory]:
         assert self.sigma is not None
         tables = point_tables(self.n_points, self.n_arms + 1)
         sigma = sound_sigma(self.prior, self.sigma)
-        return sigma, self._mixture, tables, make_room(self.prior, self.n_points)
+        return sigma, self._mixture, tables, make_memory(self.prior, self.n_points)
 
     def odds(self, state: State, allowed: BoolArray) -> FloatArray:
         """Return the chances of the arms in the best mixture of two."""
-        sigma, mixture, tables, room = self._args()
-        args = state.counts, state.sums, allowed, sigma, mixture, tables, room
+        sigma, mixture, tables, memory = self._args()
+        args = state.counts, state.sums, allowed, sigma, mixture, tables, memory
         return best_mixtures(*args, make_moments(self.n_arms), *self._rule)
 
     def state_posterior(self, state: State) -> FloatArray:
@@ -163,16 +163,16 @@ class LobBayes(Policy[State]):
 
     def _shares(self, state: State) -> FloatArray:
         """Return the chances of all versions of the components, and of the stranger."""
-        sigma, mixture, tables, room = self._args()
-        out = np.empty((state.n_users, len(room.share)))
-        versions(state.counts, state.sums, self.all_arms, sigma, mixture, tables, room, out)
+        sigma, mixture, tables, memory = self._args()
+        out = np.empty((state.n_users, len(memory.share)))
+        versions(state.counts, state.sums, self.all_arms, sigma, mixture, tables, memory, out)
         return out
 
     def details(self, state: State, allowed: BoolArray) -> Details:
         """Return what each arm would cost and tell, and each state's chance."""
-        sigma, mixture, tables, room = self._args()
+        sigma, mixture, tables, memory = self._args()
         moments = make_moments(self.n_arms)
-        args = state.counts, state.sums, allowed, sigma, mixture, tables, room, moments
+        args = state.counts, state.sums, allowed, sigma, mixture, tables, memory, moments
         best_mixtures(*args, *self._rule)
         chances = self.state_posterior(state)[0]
         shares, states = self._shares(state)[0], self.prior.n_states
@@ -193,15 +193,15 @@ class LobBayes(Policy[State]):
                 "chance": chances,
                 "order holds": strict / np.maximum(strict + free, np.finfo(float).tiny),
             },
-            notes=self._notes(moments, chances, room, float(shares[-1])),
+            notes=self._notes(moments, chances, memory, float(shares[-1])),
         )
 
     def _notes(
-        self, moments: Moments, chances: FloatArray, room: Room, stranger: float
+        self, moments: Moments, chances: FloatArray, memory: PointMemory, stranger: float
     ) -> list[str]:
         """Say in words which state it is, how sure, and what is the user's own."""
         s = int(chances.argmax())
-        p, m = room.posterior, self.prior.n_states
+        p, m = memory.posterior, self.prior.n_states
         log = p.log[:-1].reshape(-1, m)[:, s]
         j = int(log.argmax()) * m + s
         settle(j, self._mixture.components, p)
@@ -229,18 +229,18 @@ def best_mixtures(
     sigma: float,
     mixture: Mixture,
     tables: FloatArray,
-    room: Room,
+    memory: PointMemory,
     moments: Moments,
     doubt: float,
     worth: float,
     explore: float,
 ) -> FloatArray:
-    """Return every user's chances, (n, k); room and moments are then those of the last."""
+    """Return every user's chances, (n, k); memory and moments are then those of the last."""
     odds = np.empty(counts.shape)
     for u in range(len(counts)):
         some = allowed[u if len(allowed) > 1 else 0]
-        draw_points(counts[u], sums[u], some, sigma, mixture, tables, room)
-        split_by_top(room.points, room.top, moments)
+        draw_points(counts[u], sums[u], some, sigma, mixture, tables, memory)
+        split_by_top(memory.points, memory.top, moments)
         power = caution(counts[u], doubt, worth)
         mix_two_arms(moments.regret, moments.information, some, power, odds[u])
         if explore > 0.0:
@@ -265,13 +265,13 @@ def versions(
     sigma: float,
     mixture: Mixture,
     tables: FloatArray,
-    room: Room,
+    memory: PointMemory,
     out: FloatArray,
 ) -> None:
     """Write the chances of all versions of the components, and of the stranger."""
     for u in range(len(counts)):
-        draw_points(counts[u], sums[u], allowed[0], sigma, mixture, tables, room)
-        out[u] = room.share
+        draw_points(counts[u], sums[u], allowed[0], sigma, mixture, tables, memory)
+        out[u] = memory.share
 
 
 @lean

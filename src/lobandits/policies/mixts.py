@@ -11,10 +11,10 @@ from lobandits.policies.checked_prior import checked_prior, checked_sigma, sound
 from lobandits.policies.explanation import Details
 from lobandits.policies.mixture_points import (
     Mixture,
-    Room,
+    PointMemory,
     draw_points,
+    make_memory,
     make_mixture,
-    make_room,
     point_tables,
 )
 from lobandits.policies.policy import Policy
@@ -72,9 +72,9 @@ class MixTS(Policy[State]):
         """Return the number of points with each allowed arm on top."""
         assert self.sigma is not None
         tables = point_tables(self.n_points, self.n_arms + 1)
-        room = make_room(self.prior, self.n_points)
+        memory = make_memory(self.prior, self.n_points)
         sigma = sound_sigma(self.prior, self.sigma)
-        return tops(state.counts, state.sums, allowed, sigma, self._mixture, tables, room)
+        return tops(state.counts, state.sums, allowed, sigma, self._mixture, tables, memory)
 
     def state_posterior(self, state: State) -> FloatArray:
         """Return the chance of each state."""
@@ -94,13 +94,13 @@ def tops(
     sigma: float,
     mixture: Mixture,
     tables: FloatArray,
-    room: Room,
+    memory: PointMemory,
 ) -> FloatArray:
     """Return how many points have each arm on top, (n, k)."""
     odds = np.zeros(counts.shape)
     for u in range(len(counts)):
         some = allowed[u if len(allowed) > 1 else 0]
-        draw_points(counts[u], sums[u], some, sigma, mixture, tables, room)
-        for i in range(len(room.top)):
-            odds[u, room.top[i]] += 1.0
+        draw_points(counts[u], sums[u], some, sigma, mixture, tables, memory)
+        for i in range(len(memory.top)):
+            odds[u, memory.top[i]] += 1.0
     return odds

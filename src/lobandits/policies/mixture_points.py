@@ -61,7 +61,7 @@ class Mixture(NamedTuple):
     log_phi: FloatArray  # log Phi from DEEP to SURE, STEPS for each unit
 
 
-class Room(NamedTuple):
+class PointMemory(NamedTuple):
     """Working memory for the points of one user."""
 
     posterior: Posterior
@@ -93,10 +93,10 @@ def make_mixture(prior: Prior, trust: float, stranger: float, freedom: float = 0
     )
 
 
-def make_room(prior: Prior, n_points: int) -> Room:
+def make_memory(prior: Prior, n_points: int) -> PointMemory:
     """Allocate the working memory."""
     k, b, m = prior.n_arms, len(prior.factors), prior.n_states
-    return Room(
+    return PointMemory(
         posterior=make_posterior(b, m, k),
         log=np.empty(2 * b * m + 1),
         share=np.empty(2 * b * m + 1),
@@ -156,7 +156,7 @@ def draw_points(
     sigma: float,
     x: Mixture,
     tables: FloatArray,
-    r: Room,
+    r: PointMemory,
 ) -> None:
     """Write the points of one user and which allowed arm is on top of each.
 
@@ -194,7 +194,7 @@ def draw_points(
 
 
 @lean
-def share_points(phase: float, r: Room) -> None:
+def share_points(phase: float, r: PointMemory) -> None:
     """Write which version each point stands for: as many points for each as its share says."""
     n, j, reached = r.top.shape[0], 0, r.share[0]
     for i in range(n):
@@ -206,7 +206,7 @@ def share_points(phase: float, r: Room) -> None:
 
 
 @lean
-def weigh_versions(x: Mixture, r: Room) -> None:
+def weigh_versions(x: Mixture, r: PointMemory) -> None:
     """Write the shares of all states, free and strict, and of the stranger.
 
     An order's chance is at most one, which bounds what a strict version can weigh.
@@ -235,7 +235,7 @@ def weigh_versions(x: Mixture, r: Room) -> None:
 
 
 @lean
-def make_settled(j: int, x: Mixture, r: Room) -> None:
+def make_settled(j: int, x: Mixture, r: PointMemory) -> None:
     """Settle component j, once for a user."""
     if not r.settled[j]:
         settle(j, x.components, r.posterior)
@@ -305,7 +305,9 @@ def prior_chances(
 
 
 @lean
-def place_states(first: int, last: int, j: int, normals: FloatArray, x: Mixture, r: Room) -> None:
+def place_states(
+    first: int, last: int, j: int, normals: FloatArray, x: Mixture, r: PointMemory
+) -> None:
     """Make noise to points of component j: mean + R' e + sqrt(v) e' g, without their own shift.
 
     What moves all arms alike tells nothing of which is best, and would only blur what the arms
@@ -320,7 +322,9 @@ def place_states(first: int, last: int, j: int, normals: FloatArray, x: Mixture,
 
 
 @lean
-def place_noise(first: int, last: int, f: int, normals: FloatArray, x: Mixture, r: Room) -> None:
+def place_noise(
+    first: int, last: int, f: int, normals: FloatArray, x: Mixture, r: PointMemory
+) -> None:
     """Write R' e of factor f for some points, and how far each is shifted; O(k^2) for a point."""
     p, k, points, shift = r.posterior, r.point.shape[0], r.points, r.shift
     total = 0.0
@@ -341,7 +345,7 @@ def place_noise(first: int, last: int, f: int, normals: FloatArray, x: Mixture, 
 
 
 @lean
-def place_all_noise(normals: FloatArray, x: Mixture, r: Room) -> None:
+def place_all_noise(normals: FloatArray, x: Mixture, r: PointMemory) -> None:
     """Write R' e for all points of states, those of one factor together."""
     n, m, half = r.top.shape[0], x.tables.kind.shape[1], x.components.mean.shape[0]
     first = 0
@@ -354,7 +358,9 @@ def place_all_noise(normals: FloatArray, x: Mixture, r: Room) -> None:
 
 
 @lean
-def place_strangers(first: int, last: int, normals: FloatArray, c: Components, r: Room) -> None:
+def place_strangers(
+    first: int, last: int, normals: FloatArray, c: Components, r: PointMemory
+) -> None:
     """Write points of the stranger: its level, then every arm on its own. O(k) for each."""
     p, k = r.posterior, r.point.shape[0]
     sd = math.sqrt(p.steady[0])
@@ -369,7 +375,7 @@ def place_strangers(first: int, last: int, normals: FloatArray, c: Components, r
 
 
 @lean
-def inverse_variances(j: int, x: Mixture, r: Room) -> None:
+def inverse_variances(j: int, x: Mixture, r: PointMemory) -> None:
     """Write 1 / variance of each arm under component j, without the shift of all arms."""
     p, f = r.posterior, j // x.tables.kind.shape[1]
     k = r.weight.shape[0]
@@ -382,7 +388,7 @@ def inverse_variances(j: int, x: Mixture, r: Room) -> None:
 
 
 @lean
-def find_tops(first: int, last: int, allowed: BoolArray, r: Room) -> None:
+def find_tops(first: int, last: int, allowed: BoolArray, r: PointMemory) -> None:
     """Write the allowed arm of the highest mean in each point."""
     for i in range(first, last):
         r.top[i] = -1
@@ -394,7 +400,9 @@ def find_tops(first: int, last: int, allowed: BoolArray, r: Room) -> None:
 
 
 @lean
-def keep_order(first: int, last: int, state: int, allowed: BoolArray, x: Mixture, r: Room) -> None:
+def keep_order(
+    first: int, last: int, state: int, allowed: BoolArray, x: Mixture, r: PointMemory
+) -> None:
     """Project points on the order of ``state``; of arms that tie, the upper is on top."""
     t, k = x.tables, r.point.shape[0]
     for i in range(first, last):
