@@ -99,6 +99,8 @@ class DecisionMaker:
         known = [want.id for want in every if self._tried or want.named]
         self._tried = True
         stored = transaction.find_decisions(known)
+        if not {row.user_id for row in stored.values()} <= set(self._users.values()):
+            self.find_users(transaction)  # somebody came with a decision after the first look
         fresh, stolen = self._accept(stored, self._users)
         made, written = self._make(transaction, fresh, self._users, now)
         made |= {want.id: self._told(want, stored[want.id]) for want in every if want.id in stored}
