@@ -104,11 +104,12 @@ def plot_evaluation(report: "Evaluation") -> "Figure":
 
 def _plot_rewards(report: "Evaluation", axes: "Axes") -> None:
     for policy, style in line_styles(report.curves).items():
-        curve = report.curves[policy] / np.arange(1, len(report.curves[policy]) + 1)
+        total = report.curves[policy][report.standing].mean(axis=0)
+        curve = total / np.arange(1, len(total) + 1)
         axes.plot(
             np.arange(1, len(curve) + 1), curve, **style | {"marker": ""}, label=plain(policy)
         )
-    logged = report.rewards["logs"][..., 0].mean() / report.points[0]
+    logged = report.rewards["logs"][:, report.standing][..., 0].mean() / report.points[0]
     axes.axhline(logged, color="0.5", linewidth=1, linestyle=":", label="logs")
     axes.set(xlabel="decisions", ylabel=f"{report.reward} per decision so far")
 
