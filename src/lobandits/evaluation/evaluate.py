@@ -72,7 +72,7 @@ def evaluate(
     splits
         Every user is judged in one of so many splits, and teaches in the others.
     players
-        Judged users who play for each truth drawn; eight truths are drawn for each split.
+        Judged users who play for each truth drawn; twelve truths are drawn for each split.
     most_users
         Of more users, so many at random teach and are judged.
     time, since

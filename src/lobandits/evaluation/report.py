@@ -135,6 +135,18 @@ class Evaluation:
             raise LobInputError(f"rounds is {rounds!r}; policies are compared after {known}")
         return self.points.index(wanted)
 
+    @property
+    def families(self) -> str:
+        """Under which truths gains are estimated, in words."""
+        n, mean = len(self.evidence), float(self.evidence.mean())
+        by = f"{mean:+.2g} +- {self.evidence.std() / n**0.5:.2g} nats per judged user"
+        if self.standing.start:
+            return f"types of users are clear: states foretell better than one Gaussian, by {by}"
+        return (
+            f"types of users are not clear: states foretell judged users by {by} over one "
+            "Gaussian, so gains are the mean of both, and intervals span both"
+        )
+
     def best_of(self, names: tuple[str, ...], rounds: int | None = None) -> str:
         """Return the policy that earns most, by its estimate."""
         at = self._place(rounds)
@@ -204,7 +216,7 @@ class Evaluation:
         """Return a table: reward and regret at each point, and gains over the best rival."""
         rows = [self._row(policy, rounds) for rounds in self.points for policy in self.policies]
         title = "\n".join(f"{name}: {value}" for name, value in self.facts.items())
-        note = [*self.replayed(), *self.notes, self.verdict]
+        note = [self.families, *self.replayed(), *self.notes, self.verdict]
         return Summary(title, tuple(rows), "\n".join(note))
 
     def replayed(self) -> list[str]:

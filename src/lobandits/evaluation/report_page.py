@@ -28,15 +28,17 @@ figure { margin: 1rem 0; background: #fff; } figure svg { width: 100%; height: a
 MEANING = (
     "Users were split several times: some taught the policies, the others were judged. What a "
     "judged user likes was drawn from the user's posterior, under a prior learned from judged "
-    "users alone, as one Gaussian and as states; intervals span both. A gain counts if it is "
-    "positive over everything that needs no states."
+    "users alone, as one Gaussian and as states; intervals span both, unless judged users clearly "
+    "refute the first. A gain counts if it is positive over everything that needs no states."
 )
 
 
 def evaluation_page(report: "Evaluation") -> str:
     """Return the page as HTML."""
     facts = [["", ""], *([name, value] for name, value in report.facts.items())]
-    lines = "".join(f"<li>{escape(line)}</li>" for line in (*report.replayed(), *report.notes))
+    lines = "".join(
+        f"<li>{escape(line)}</li>" for line in (report.families, *report.replayed(), *report.notes)
+    )
     parts = [
         "<h1>Would it help my users?</h1>",
         f'<p class="verdict">{escape(report.verdict)}</p>',

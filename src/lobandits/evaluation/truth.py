@@ -7,8 +7,12 @@ Of a user u with counts n and sums s of rewards we draw
 under a prior that was learned on judged users alone. Two families of priors stand for what few
 rewards leave open. *One Gaussian* with any mean and covariance is the least structure that fits:
 users are of no types. *States* is a mixture of as many states as the policies were taught, the most
-structure. Policies that know states do better under the second; a gain counts if it holds under
-both. Where rewards are 0 or 1, draws are chances, weighed by the exact likelihood.
+structure. Policies that know states do better under the second. Which family foretells judged users
+better is told by their rewards, under what teachers taught of each (`Players.evidence`).
+
+What an arm earns on average is known badly where few tried it. So the average of all arms is drawn
+from its posterior, a Gaussian around the solution of its normal equations, and both families are
+moved there. Where rewards are 0 or 1, draws are chances, weighed by the exact likelihood.
 """
 
 from typing import NamedTuple
