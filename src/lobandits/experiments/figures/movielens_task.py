@@ -4,14 +4,15 @@ from collections.abc import Sequence
 
 from lobandits.experiments.drawing import Canvas, draw_regret
 from lobandits.experiments.experiment import Sweep
-from lobandits.experiments.parts import TS_BY_ARM, Records
-from lobandits.experiments.policy_names import (
+from lobandits.experiments.parts import Records
+from lobandits.experiments.parts.policies import (
     LATENT_BANDITS,
     LOBTS_TENTH,
     LOBUCB_NARROW_TENTH,
     LOBUCB_TENTH,
     MTS_BEST_FIRST,
     TOP_ARMS,
+    TS_BY_ARM,
     UNSTRUCTURED,
 )
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from lobandits._checks import FloatArray, IntArray
 from lobandits.errors import LobError
+from lobandits.experiments.parts.policies import spec
 from lobandits.experiments.parts.ratings import RatingData
 from lobandits.experiments.parts.record import Record
-from lobandits.experiments.parts.variants import spec
 from lobandits.simulation import Result, Synthetic, simulate
 
 if TYPE_CHECKING:
