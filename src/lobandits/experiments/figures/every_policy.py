@@ -25,6 +25,7 @@ WORK = (
         hold_out=(0.5,),
         policies=EVERY,
         rounds=ROUNDS,
+        users=10,
     ),
 )
 

@@ -65,16 +65,20 @@ def sweep(
     policies: tuple[str, ...] = POLICIES,
     name: str = "",
     rounds: tuple[int, ...] = (),
+    users: int = 20,
     **axes: Sequence[float],
 ) -> Sweep:
-    """Return the task over the number of states, alpha, users held out, and perhaps c."""
+    """Return the task over the number of states, alpha, users held out, and perhaps c.
+
+    ``users`` are those of each seed at the default size.
+    """
     return Sweep(
         environment="movielens",
         axes={"n_states": n_states, "alpha": alpha, "hold_out": hold_out, **axes},
         fixed={"sigma": 2.0},
         policies=policies,
         horizon=horizon,
-        users={"default": 20, "full": 100},
+        users={"default": users, "full": 100},
         name=name,
         rounds=rounds,
     )
