@@ -15,7 +15,7 @@ from lobandits.errors import LobInputError
 from lobandits.policies import UCB, State
 
 HALF_LIFE = 7.0
-POLICY = UCB(3, 1.0, half_life=HALF_LIFE)
+POLICY = UCB(3, 1.0, half_life=HALF_LIFE, forget="always")
 Rewards = list[tuple[int, int, float, float]]  # user, arm, reward, time
 REWARDS = st.lists(
     st.tuples(
@@ -59,9 +59,11 @@ def check_alike(state: Any, rewards: Rewards, now: float) -> None:
     weights, sums, squares = plain(rewards, now)
     size = max(1.0, *(abs(reward) for _, _, reward, _ in rewards)) if rewards else 1.0
     whole = max(weights.max(), 1e-100)
+    factor = 2.0 ** (64.0 * there.epochs - now / HALF_LIFE)
     np.testing.assert_allclose(there.counts, weights, rtol=1e-12, atol=1e-12 * whole)
     np.testing.assert_allclose(there.sums, sums, rtol=1e-12, atol=1e-12 * whole * size)
-    np.testing.assert_allclose(there.squares, squares, rtol=1e-12, atol=1e-12 * whole**2)
+    kept = there.recent_squares * factor**2
+    np.testing.assert_allclose(kept, squares, rtol=1e-12, atol=1e-12 * whole**2)
 
 
 @given(rewards=REWARDS, seed=st.integers(0, 99))
@@ -86,7 +88,7 @@ def test_a_moved_landmark_changes_nothing(rewards: Rewards, landmark: float) -> 
 
 
 def test_a_reward_counts_half_after_a_half_life_of_plays() -> None:
-    policy = UCB(2, 1.0, half_life=3)
+    policy = UCB(2, 1.0, half_life=3, forget="always")
     state = policy.start()
     policy.record(state, [0, 1, 1, 1], [8.0, 1.0, 1.0, 1.0], users=0)
     assert state.counts[0, 0] == pytest.approx(0.5)
@@ -101,7 +103,7 @@ def test_the_effective_number_lies_between_the_weight_and_the_plays() -> None:
     POLICY.record(state, [0] * 50, [1.0] * 50, users=0)
     numbers, sums = state.effective
     assert state.counts[0, 0] < numbers[0, 0] < 50
-    assert numbers[0, 0] == pytest.approx(state.counts[0, 0] ** 2 / state.squares[0, 0])
+    assert numbers[0, 0] == pytest.approx(state.recent_counts[0, 0] ** 2 / state.recent_squares[0, 0])
     assert sums[0, 0] / numbers[0, 0] == pytest.approx(1.0)
 
 
@@ -135,7 +137,7 @@ def test_bounds_that_fade_give_the_odds_of_a_fresh_start() -> None:
     """What lobTS keeps of its projections fades with the rewards, and still saves them."""
     rng = np.random.default_rng(1)
     orders = lob.LatentOrders.from_rankings([np.roll(range(5), s).tolist() for s in range(5)])
-    policy = lob.LobTS(orders, 1.0, half_life=10)
+    policy = lob.LobTS(orders, 1.0, half_life=10, forget="always")
     state = policy.start(4)
     for _ in range(60):
         arms = policy.choose(state, rng)
@@ -195,7 +197,7 @@ KNOWN = SimpleNamespace(
 @pytest.mark.plain
 @pytest.mark.parametrize("name", list(lob.POLICIES))
 def test_every_policy_can_forget(name: str) -> None:
-    policy: Any = lob.make_policy(name, KNOWN, horizon=50, half_life=5)
+    policy: Any = lob.make_policy(name, KNOWN, horizon=50, half_life=5, forget="always")
     state, rng = policy.start(2), np.random.default_rng(0)
     for _ in range(8):
         arms = policy.choose(state, rng)
