@@ -19,7 +19,7 @@ from timing import show
 
 import lobandits as lob
 from lobandits._checks import FloatArray
-from lobandits.evaluation.judged_users import JudgedUsers, problems_of
+from lobandits.evaluation.truth import JudgedUsers, problems_of
 
 USERS, ARMS, STATES, HORIZON = 400, 8, 4, 20
 FRESH = 208  # users of known means for each split

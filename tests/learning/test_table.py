@@ -9,9 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.learning.helpers import refused, with_values
 
+import lobandits as lob
 from lobandits.errors import LobInputError
 from lobandits.learning import RewardTable, reward_table
+from lobandits.learning import table as tables
+from lobandits.learning.prior import MOST_ARMS
+from lobandits.learning.table import available_memory, check_memory
 
+LESS = 2**14  # bytes
 Rows = list[tuple[int, str, float]]
 
 rows_of_logs = st.lists(
@@ -221,3 +226,32 @@ def test_far_too_many_arms() -> None:
     logs = pl.DataFrame({"user": many, "arm": many, "reward": many})
     assert "25,000 users and 25,000 arms, more than" in refused(logs)
     assert "is 'arm' the column of arms?" in refused(logs)
+
+
+def wide_table(n_arms: int) -> lob.RewardTable:
+    """Return two users who tried all of so many arms once."""
+    ones = np.ones((2, n_arms), np.int64)
+    sums = np.arange(2.0 * n_arms).reshape(2, -1)
+    return lob.RewardTable(np.arange(2), tuple(map(str, range(n_arms))), ones, sums, sums**2)
+
+
+def test_memory_is_told() -> None:
+    free = available_memory()
+    assert free is None or free > LESS
+    check_memory(LESS, "a megabyte", "nothing")
+
+
+def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "available_memory", lambda: LESS)
+    with pytest.raises(lob.LobInputError, match=r"a table needs 2\.0 GiB of memory, and 0\.0 are"):
+        check_memory(2 * 2**30, "a table", "be modest")
+    with pytest.raises(lob.LobInputError, match="in 19,900 pairs of arms needs"):
+        lob.learn_orders(wide_table(200), n_states=2, method="kendall")
+
+
+@pytest.mark.parametrize("n_states", [None, 2])
+def test_more_arms_than_a_prior_can_hold(n_states: int | None) -> None:
+    with pytest.raises(
+        lob.LobInputError, match=r"there are 401 arms, .* is this the column of arms"
+    ):
+        lob.learn_orders(wide_table(MOST_ARMS + 1), n_states=n_states)

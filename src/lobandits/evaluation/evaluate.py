@@ -10,11 +10,10 @@ from lobandits._progress import progress_bar, spinner
 from lobandits._words import counted
 from lobandits.errors import LobInputError
 from lobandits.evaluation.histories import Histories, read_histories
-from lobandits.evaluation.judged_users import JudgedUsers, problems_of
 from lobandits.evaluation.replay import ReplayRun
 from lobandits.evaluation.report import LOGS, Evaluation
 from lobandits.evaluation.splits import Split, sample_users, split_users
-from lobandits.evaluation.truth import BOOTSTRAPS, FAMILIES, draw_players
+from lobandits.evaluation.truth import BOOTSTRAPS, FAMILIES, JudgedUsers, draw_players, problems_of
 from lobandits.learning import OrderModel, RewardTable, learn_orders, reward_table
 from lobandits.learning.aggregate import Since
 from lobandits.learning.logs import Logs

@@ -22,7 +22,7 @@ import numpy as np
 from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits.evaluation.histories import Histories
 from lobandits.evaluation.intervals import Interval
-from lobandits.evaluation.judged_users import problems_of
+from lobandits.evaluation.truth import problems_of
 from lobandits.learning import OrderModel
 from lobandits.policies import Policy, make_policy
 

@@ -227,7 +227,7 @@ class Evaluation:
 
     def plot(self) -> "Figure":
         """Draw what policies earn over the best rival, by round and with intervals."""
-        from lobandits.evaluation.report_plot import plot_evaluation
+        from lobandits.evaluation.report_page import plot_evaluation
 
         return plot_evaluation(self)
 

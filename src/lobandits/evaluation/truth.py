@@ -19,6 +19,7 @@ from lobandits._checks import FloatArray, IntArray
 from lobandits.learning import OrderModel, RewardTable
 from lobandits.learning.prior import learn_prior
 from lobandits.priors import Prior
+from lobandits.simulation import Problems
 
 STEPS, TOLERANCE = 120, 3e-4  # of EM
 DIAGONAL = 2.0  # users who tell the variances only, so that covariances of few users are sound
@@ -196,3 +197,33 @@ def _chances(users: JudgedRewards, drawn: FloatArray, rng: np.random.Generator) 
     kept = np.minimum((edges < rng.random((len(cut), 1))).sum(axis=1), cut.shape[1] - 1)
     one: FloatArray = cut[np.arange(len(cut)), kept]
     return one
+
+
+class JudgedUsers:
+    """An environment of the users drawn, who know what the teachers' model says."""
+
+    def __init__(self, problems: Problems) -> None:
+        self.problems = problems
+
+    def sample(self, n: int, seed: int, first: int = 0) -> Problems:
+        """Return the users from ``first`` on; nothing about them is random any more."""
+        return self.problems.take(np.arange(first, first + n))
+
+    def __repr__(self) -> str:
+        return f"JudgedUsers({self.problems!r})"
+
+
+def problems_of(
+    means: FloatArray, model: OrderModel, binary: bool, residuals: FloatArray | None
+) -> Problems:
+    """Return users of these means, who know what a model says; rewards 0 or 1, or as residuals."""
+    return Problems(
+        means=means,
+        sigma=model.sigma,
+        states=np.full(len(means), -1),
+        orders=model.orders,
+        state_means=model.state_means,
+        rewards="bernoulli" if binary else "gaussian",
+        past=model.prior,
+        residuals=residuals,
+    )

@@ -11,10 +11,9 @@ from lobandits.learning.aggregate import Since
 from lobandits.learning.kendall import compared_pairs, pair_signs
 from lobandits.learning.kmeans import KendallKMeans
 from lobandits.learning.logs import Logs, reward_table
-from lobandits.learning.memory import check_memory
 from lobandits.learning.model import OrderModel, model_of
 from lobandits.learning.prior import LearnedPrior, learn_prior
-from lobandits.learning.table import RewardTable
+from lobandits.learning.table import RewardTable, check_memory
 from lobandits.orders import LatentOrders
 from lobandits.orders.closure import closure
 from lobandits.orders.contexts import context_numbers

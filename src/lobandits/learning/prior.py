@@ -7,12 +7,10 @@ import numpy as np
 
 from lobandits._checks import IntArray, positive, whole
 from lobandits.errors import LobInputError
-from lobandits.learning.curve import EvidenceCurve
-from lobandits.learning.fit import fit_states, population
-from lobandits.learning.held_out import evidence_curve
+from lobandits.learning.curve import EvidenceCurve, evidence_curve
+from lobandits.learning.fit import fit_states, one_state, population
 from lobandits.learning.logs import Logs, reward_table
 from lobandits.learning.mixture import climb
-from lobandits.learning.starts import one_state
 from lobandits.learning.table import RewardTable
 from lobandits.priors import Prior
 

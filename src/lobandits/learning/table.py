@@ -1,9 +1,11 @@
 """RewardTable: what learning needs to know of logs, three numbers for each user and arm."""
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from lobandits._checks import FloatArray, IntArray, read_only, shaped_array, whole
 from lobandits._frozen import Frozen
 from lobandits.errors import LobInputError
-from lobandits.learning.memory import check_memory
 from lobandits.orders.arms import arm_names
 
 # To so many bits sums are taken for exact: what is lost is far above the noise of adding rewards
@@ -22,6 +23,8 @@ CELLS = ("counts", "sums", "squares")
 MOST_CELLS = 2**29
 CELL_BYTES = 4 * 8  # the three numbers of a cell, and its mean
 DENSE = 4  # numbers lie close together if their range is at most so many times their number
+MEMINFO, LIMIT = Path("/proc/meminfo"), Path("/sys/fs/cgroup/memory.max")
+GIB = 2**30
 
 
 @dataclass(frozen=True)
@@ -254,3 +257,28 @@ def impute(means: FloatArray) -> tuple[FloatArray, float]:
     typical = np.nanmean(means, axis=1, keepdims=True)
     offsets = np.nanmean(means - typical, axis=0)
     return np.where(missing, typical + offsets, means), float(missing.mean())
+
+
+def check_memory(needed: float, what: str, fix: str) -> None:
+    """Refuse what needs more bytes than there are: ``what`` needs them, ``fix`` helps."""
+    there = available_memory()
+    if there is not None and needed > there:
+        raise LobInputError(
+            f"{what} needs {needed / GIB:,.1f} GiB of memory, and {there / GIB:,.1f} are free; "
+            f"{fix}"
+        )
+
+
+def available_memory() -> int | None:
+    """Return the bytes that this process may still take, or None where nothing tells."""
+    free = None
+    if MEMINFO.exists():
+        for line in MEMINFO.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                free = int(line.split()[1]) * 1024
+    elif hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    limit = LIMIT.read_text().strip() if LIMIT.exists() else "max"
+    if free is None or not limit.isdecimal():
+        return free
+    return min(free, int(limit))
