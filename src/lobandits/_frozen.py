@@ -64,7 +64,7 @@ class Frozen:
     def _plain(self) -> dict[str, Any]:
         """Return the defining fields as plain data, for JSON; `_decoded` is the way back.
 
-        Those with ``metadata={"rare": True}`` are written down, and shown, only where they are given.
+        Those with ``metadata={"rare": True}`` are written down, and shown, only where given.
         """
         return {name: _plain(getattr(self, name)) for name in self._given()}
 

@@ -103,7 +103,8 @@ def test_the_effective_number_lies_between_the_weight_and_the_plays() -> None:
     POLICY.record(state, [0] * 50, [1.0] * 50, users=0)
     numbers, sums = state.effective
     assert state.counts[0, 0] < numbers[0, 0] < 50
-    assert numbers[0, 0] == pytest.approx(state.recent_counts[0, 0] ** 2 / state.recent_squares[0, 0])
+    weight, squares = state.recent_counts[0, 0], state.recent_squares[0, 0]
+    assert numbers[0, 0] == pytest.approx(weight**2 / squares)
     assert sums[0, 0] / numbers[0, 0] == pytest.approx(1.0)
 
 

@@ -161,7 +161,8 @@ class Forgetting(State):
 
     def _empty(self, users: IntArray, *ages: str) -> None:
         """Forget what is of some users, where an array ages so."""
-        for name, empty in _aging(type(self), ages):
+        kind: Any = type(self)
+        for name, empty in _aging(kind, ages):
             getattr(self, name)[users] = empty
 
     @cached_property
@@ -365,16 +366,16 @@ def doubt(k: Sums, u: int, a: int) -> float:
     gap = abs(recent - mean)
     if spread * n < EVEN or gap <= ROUNDING * (abs(recent) + abs(mean)):
         return 0.0
-    return gap * gap / spread
+    return float(gap * gap / spread)
 
 
 @lean
 def has_changed(v: Verdict, u: int) -> bool:
     """Tell whether the doubt of some arm is above the limit."""
+    largest = 0.0
     for a in range(v.doubts.shape[1]):
-        if v.doubts[u, a] > v.limit[u]:
-            return True
-    return False
+        largest = max(largest, v.doubts[u, a])
+    return bool(largest > v.limit[u])
 
 
 @kernel

@@ -256,7 +256,8 @@ class Policy(Frozen, ABC, Generic[S]):
     def restore(self, data: Mapping[str, ArrayLike]) -> S:
         """Return the state whose `to_dict` is ``data``, after checking every array."""
         state: Any = fill(self.start(stored_users(data)), data)
-        return state if self.half_life is None else state.settle()
+        restored: S = state if self.half_life is None else state.settle()
+        return restored
 
     @property
     def n_users(self) -> int | None:

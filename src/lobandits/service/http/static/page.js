@@ -350,6 +350,14 @@ function drawFit() {
       (many ? " The states do not fit these users: learn them again." : "");
   }
   say("fit", text);
+  const recent = activity.recent;
+  $("recent").hidden = !recent?.users;
+  if (recent?.users)
+    say(
+      "recent",
+      `${percent(recent.share)} of what is known of them is recent; recent rewards alone decide ` +
+        `for ${percent(recent.changed)} of them, who have changed.`,
+    );
 }
 
 function drawCertainty() {
