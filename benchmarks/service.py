@@ -37,8 +37,8 @@ from lobandits.service.http.json_log import RequestLog, start_logging
 from lobandits.service.http.keys import KeyRing
 from lobandits.service.http.metrics import Metrics
 from lobandits.service.http.routes import add_decisions
+from lobandits.service.http.serve import Workers
 from lobandits.service.http.server import address, listen
-from lobandits.service.http.workers import Workers
 
 SPAWN = multiprocessing.get_context("spawn")
 CLIENTS = 64

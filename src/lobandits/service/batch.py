@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lobandits.service.calls import Call, DecisionCall, PastCall, RewardCall
+from lobandits.service.control_group import Comparisons, Rules, add_advice, add_groups, add_trials
 from lobandits.service.current_model import CurrentModels
 from lobandits.service.deciding import DecisionMaker
 from lobandits.service.errors import (
@@ -14,7 +15,6 @@ from lobandits.service.errors import (
     RewardConflictError,
     UnknownDecisionError,
 )
-from lobandits.service.group_sums import Comparisons, add_advice, add_groups, add_trials
 from lobandits.service.past_rewards import (
     ALREADY,
     CONFLICT,
@@ -24,7 +24,6 @@ from lobandits.service.past_rewards import (
     add_reward,
 )
 from lobandits.service.recent import Added
-from lobandits.service.rules import Rules
 from lobandits.service.store import Store
 from lobandits.service.store.tables import MINUTE, microseconds
 from lobandits.service.store.transaction import StoredDecision, Transaction

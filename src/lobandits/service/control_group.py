@@ -1,11 +1,14 @@
 """The control group: a share of users for whom another policy decides, so that both compare.
 
 A user is in it for as long as the comparison lasts: a keyed hash of the name says so, the same in
-every process and after every restart, since the key is kept with the store.
+every process and after every restart, since the key is kept with the store. What a transaction
+writes is added up by group, and by user for the comparison.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,11 +17,26 @@ from lobandits.errors import LobInputError
 from lobandits.policies import Policy
 from lobandits.service.served_policy import decoded, encoded, odds_of, state_of
 from lobandits.service.store import Store
-from lobandits.service.store.comparisons import StoredComparison, put_comparison
+from lobandits.service.store.comparisons import (
+    EVER,
+    StoredComparison,
+    put_comparison,
+    read_comparison,
+)
+from lobandits.service.store.tables import MINUTE
+from lobandits.service.store.transaction import (
+    NewDecision,
+    NewTrial,
+    StoredDecision,
+    Transaction,
+)
 
 MODEL, CONTROL, CALLER = "model", "control", "caller"
 """Who decided: the model, the control group's policy, or in apprentice mode the caller itself."""
 REWARDS = 10
+
+Rewarded = Sequence[tuple[StoredDecision, float]]  # decisions with the rewards that they get
+Sums = dict[Any, tuple[int, int, float]]  # decisions, rewards and the total of these
 
 
 @dataclass(frozen=True)
@@ -98,3 +116,101 @@ class ControlGroup:
         odds[:, known] = found[:, mine]
         odds[lost] = allowed[lost]
         return odds
+
+
+class Rules(NamedTuple):
+    """How a process decides beyond its models: a floor of exploration, and a control group.
+
+    ``explore`` of all choices are uniform among the allowed arms. ``control`` is the control
+    group of the problem ``problem``.
+    """
+
+    explore: float = 0.0
+    control: ControlGroup | None = None
+    problem: str = ""
+
+    def of(self, problem: str) -> "Rules":
+        """Return the rules for a problem."""
+        return self if problem == self.problem else self._replace(control=None)
+
+    def in_control(self, user: str) -> bool:
+        """Whether the control group decides for a user."""
+        return self.control is not None and self.control.holds(user)
+
+
+PLAIN = Rules()
+
+
+class Comparisons:
+    """The comparisons of a store, each read once."""
+
+    def __init__(self, store: Store, control: ControlGroup | None) -> None:
+        self._store = store
+        self._found: dict[int, StoredComparison] = {}
+        if control is not None:
+            self._found[control.stored.id] = control.stored
+
+    def needed(self, number: int) -> int:
+        """Return the rewards after which a user counts in a comparison."""
+        if number not in self._found:
+            self._found[number] = read_comparison(self._store, number)
+        return self._found[number].rewards
+
+
+def add_groups(
+    transaction: Transaction, now: int, writer: int, made: Sequence[NewDecision], rewarded: Rewarded
+) -> None:
+    """Add decisions and rewards to the sums of their group, of this minute and of all time."""
+    rows = _summed(
+        ((d.model, d.control_group or MODEL, d.comparison_id or 0) for d in made),
+        (
+            ((d.model, d.control_group or MODEL, d.comparison_id or 0), reward)
+            for d, reward in rewarded
+        ),
+    )
+    transaction.add_groups(
+        (minute, *key, writer, *sums)
+        for key, sums in rows.items()
+        for minute in (EVER, now // MINUTE)
+    )
+
+
+def add_advice(
+    transaction: Transaction, writer: int, made: Sequence[NewDecision], rewarded: Rewarded
+) -> None:
+    """Add decisions of the caller to the sums of what it showed and what the model advised."""
+    rows = _summed(
+        ((d.arm_id, d.advised) for d in made if d.advised is not None),
+        (((d.arm_id, d.advised), reward) for d, reward in rewarded if d.advised is not None),
+    )
+    transaction.add_advice((*pair, writer, *sums) for pair, sums in rows.items())
+
+
+def add_trials(
+    transaction: Transaction, now: int, rewarded: Rewarded, comparisons: Comparisons
+) -> None:
+    """Add rewards to the users of their comparison."""
+    grouped = (
+        ((d.comparison_id, d.user_id, int(d.control_group == CONTROL)), reward)
+        for d, reward in rewarded
+        if d.comparison_id is not None
+    )
+    found: dict[int, list[NewTrial]] = {}
+    for (number, user, control), (_, n, total) in _summed((), grouped).items():
+        enough = n >= comparisons.needed(number)
+        mean, when = (total / n, now) if enough else (None, None)
+        trial = NewTrial(number, user, control, n, total, now, mean, when)
+        found.setdefault(number, []).append(trial)
+    for number, trials in found.items():
+        transaction.add_trials(comparisons.needed(number), trials)
+
+
+def _summed(decided: Iterable[Any], rewarded: Iterable[tuple[Any, float]]) -> Sums:
+    sums: Sums = {}
+    for key in decided:
+        decisions, n, total = sums.get(key, (0, 0, 0.0))
+        sums[key] = decisions + 1, n, total
+    for key, reward in rewarded:
+        decisions, n, total = sums.get(key, (0, 0, 0.0))
+        sums[key] = decisions, n + 1, total + reward
+    return sums

@@ -9,12 +9,11 @@ from lobandits._checks import IntArray
 from lobandits.errors import LobError
 from lobandits.orders.contexts import without_context
 from lobandits.service.calls import DecisionCall
-from lobandits.service.control_group import CALLER, CONTROL, MODEL
+from lobandits.service.control_group import CALLER, CONTROL, MODEL, Rules
 from lobandits.service.current_model import CurrentModels
 from lobandits.service.decision import Decision, new_ids
 from lobandits.service.errors import IdConflictError
 from lobandits.service.model import Model, Places, Table
-from lobandits.service.rules import Rules
 from lobandits.service.store.transaction import NewDecision, StoredDecision, Transaction
 
 NOBODY = (None, None, None)  # no group, no comparison, no advice

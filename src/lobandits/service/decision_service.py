@@ -21,18 +21,16 @@ from lobandits.service.calls import (
     RewardCall,
     check_reward,
 )
-from lobandits.service.control_group import Control, ControlGroup
+from lobandits.service.control_group import Comparisons, Control, ControlGroup, Rules
 from lobandits.service.current_model import CurrentModels
 from lobandits.service.decision import Decision, check_context, check_problem, check_user
 from lobandits.service.errors import StoreUnavailableError
-from lobandits.service.group_sums import Comparisons
 from lobandits.service.model import Model
 from lobandits.service.past_rewards import RECORDED
 from lobandits.service.reports.activity import activity_report
 from lobandits.service.reports.comparison import comparison_report
 from lobandits.service.reports.log import PAGE, LogRow, log_rows
 from lobandits.service.reports.user import explanation, user_report
-from lobandits.service.rules import Rules
 from lobandits.service.served_policy import encoded
 from lobandits.service.store import Store, open_store
 from lobandits.service.store.comparisons import newest_comparison

@@ -9,13 +9,13 @@ from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
 from lobandits.errors import LobError, LobInputError
 from lobandits.orders.arms import arm_index
 from lobandits.orders.contexts import arms_in_context, contexts_of, name_in_context
+from lobandits.service.control_group import PLAIN, Rules
 from lobandits.service.decision import MOST_CHARACTERS
 from lobandits.service.errors import (
     UnknownArmError,
     UnknownContextError,
     UnreadableModelError,
 )
-from lobandits.service.rules import PLAIN, Rules
 from lobandits.service.served_policy import (
     RecentTable,
     decoded,

@@ -15,7 +15,7 @@ from lobandits.service.http.bodies import DESCRIPTION, TAGS
 from lobandits.service.http.call_queue import CallQueue
 from lobandits.service.http.guard import BodyLimit, KeyCheck
 from lobandits.service.http.json_log import RequestLog
-from lobandits.service.http.keys import KeyRing
+from lobandits.service.http.keys import KeyRing, Settings
 from lobandits.service.http.metrics import Metrics
 from lobandits.service.http.refusals import HANDLERS
 from lobandits.service.http.routes import (
@@ -26,7 +26,6 @@ from lobandits.service.http.routes import (
     add_models,
     add_page,
 )
-from lobandits.service.http.settings import Settings
 
 logger = logging.getLogger(__name__)
 

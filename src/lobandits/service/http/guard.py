@@ -4,10 +4,9 @@ from starlette.datastructures import Headers, QueryParams
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lobandits.service.http.keys import KeyRing, Role
+from lobandits.service.http.keys import ADMIN_KEY, API_KEY, LOOPBACK, KeyRing, Role
 from lobandits.service.http.refusals import refusal
 from lobandits.service.http.routes import LIMITS, PAGE
-from lobandits.service.http.settings import ADMIN_KEY, API_KEY, LOOPBACK
 
 OPEN = (*PAGE, "/healthz", "/readyz")
 DECIDING = ("/v1/decisions", "/v1/decisions/batch", "/v1/rewards", "/v1/rewards/batch")

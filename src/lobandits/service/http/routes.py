@@ -48,8 +48,7 @@ from lobandits.service.http.bodies import (
     described,
 )
 from lobandits.service.http.call_queue import CallQueue
-from lobandits.service.http.metrics import Metrics
-from lobandits.service.http.store_metrics import StoreNumbers
+from lobandits.service.http.metrics import Metrics, StoreNumbers
 from lobandits.service.reports.log import KINDS, Columns, Format, export
 from lobandits.service.served_policy import as_policy
 from lobandits.service.store.history import KEPT_MINUTES

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from lobandits.policies.policy import normalised
-from lobandits.service.control_group import CONTROL, MODEL
+from lobandits.service.control_group import CONTROL, MODEL, Rules
 from lobandits.service.model import Model, Places, Table
-from lobandits.service.rules import Rules
 from lobandits.service.served_policy import state_of
 from lobandits.service.store.models import StoredNames
 from lobandits.service.store.transaction import StoredStatistics
