@@ -245,7 +245,7 @@ def test_what_is_read_depends_on_the_rewards_alone(rewards: Rewards, cut: int, s
     np.testing.assert_allclose(merged.doubts, plain_doubts, rtol=1e-6, atol=1e-9)
     if (abs(plain_doubts - 16.0) > 1e-3).all():
         assert merged.changed.tolist() == (plain_doubts.max(axis=1) > 16.0).tolist()
-    back = WARY.restore(merged.to_dict())
+    back: Any = WARY.restore(merged.to_dict())
     assert back.changed.tolist() == merged.changed.tolist()
     np.testing.assert_allclose(back.counts, merged.counts, rtol=1e-12)
     for user in np.flatnonzero(~merged.changed):
