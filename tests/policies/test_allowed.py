@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any, Protocol
 
 import numpy as np
@@ -164,8 +165,11 @@ def test_lobts_draws_from_its_odds(kind: str, data: st.DataObject) -> None:
 def test_choices_in_contexts_are_drawn_from_the_odds() -> None:
     """Every state has one maximal arm in each context: bounds of its own loss decide."""
     rng, n = np.random.default_rng(0), 20
-    rankings = {c: [rng.permutation(4) for _ in range(6)] for c in ("morning", "evening")}
-    orders = {c: LatentOrders.from_rankings(r, arms=list("abcd")) for c, r in rankings.items()}
+    rankings = list(permutations("abcd"))
+    orders = {
+        context: LatentOrders.from_rankings([rankings[i] for i in rng.permutation(24)[:6]])
+        for context in ("morning", "evening")
+    }
     policy = LobTS(LatentOrders.per_context(orders), sigma=1.0)
     state = policy.start(n)
     for t in range(80):
