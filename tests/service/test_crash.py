@@ -15,6 +15,7 @@ from tests.service.serving import (
     play,
     policy,
     policy_in_contexts,
+    policy_that_forgets,
 )
 
 from lobandits.policies import Policy
@@ -30,24 +31,36 @@ def test_a_killed_server_loses_nothing_and_counts_nothing_twice(
     kill_again_and_again(store_url, contexts, TIMES)
 
 
+def test_nothing_is_lost_or_counted_twice_where_rewards_fade(store_url: str) -> None:
+    kill_again_and_again(store_url, (), TIMES, policy_that_forgets)
+
+
 @pytest.mark.slow
 def test_a_hundred_kills(store_url: str) -> None:
     kill_again_and_again(store_url, CONTEXTS, 100)
 
 
-def kill_again_and_again(store_url: str, contexts: tuple[str, ...], times: int) -> None:
+def kill_again_and_again(
+    store_url: str,
+    contexts: tuple[str, ...],
+    times: int,
+    make: Callable[[], Policy] | None = None,
+) -> None:
+    make = make or (policy_in_contexts if contexts else policy)
     ledger, rng = Ledger(), random.Random(0)
     for kill in range(times):
-        ledger.merge(_play_until_killed(store_url, kill, rng.uniform(0.1, 0.4), contexts))
+        ledger.merge(_play_until_killed(store_url, kill, rng.uniform(0.1, 0.4), contexts, make))
         check_store(store_url, ledger)
     assert len(ledger.acknowledged) > times * CLIENTS
-    _send_again(store_url, ledger, policy_in_contexts if contexts else policy)
+    _send_again(store_url, ledger, make)
     ledger.acknowledged = dict(ledger.sent)
     check_store(store_url, ledger)
 
 
-def _play_until_killed(url: str, kill: int, seconds: float, contexts: tuple[str, ...]) -> Ledger:
-    server = ServerProcess(url, policy_in_contexts if contexts else policy)
+def _play_until_killed(
+    url: str, kill: int, seconds: float, contexts: tuple[str, ...], make: Callable[[], Policy]
+) -> Ledger:
+    server = ServerProcess(url, make)
     with ThreadPoolExecutor(CLIENTS + 1) as pool:
         playing = [
             pool.submit(play, server.port, CLIENTS * kill + client, SECONDS, contexts)

@@ -144,11 +144,13 @@ class DecisionMaker:
         row_of = {name: row for row, name in enumerate(dict.fromkeys(want.user for want in wants))}
         users = users | transaction.add_users(name for name in row_of if name not in users)
         numbers = [users[name] for name in row_of]
-        stored = transaction.read_statistics(numbers)
+        groups = _by_model(wants)
+        faded = any(model.half_life is not None for model in groups)
+        stored = transaction.read_statistics(numbers, faded)
         written: list[NewDecision] = []
         made: dict[bytes, Decision] = {}
-        for model, mine in _by_model(wants).items():
-            table = model.table(numbers, stored)
+        for model, mine in groups.items():
+            table = model.table(numbers, stored, now)
             rows = np.array([row_of[want.user] for want in mine])
             chosen = self._choose(model, mine, table, rows, users, now)
             for want, new in zip(mine, chosen, strict=True):
