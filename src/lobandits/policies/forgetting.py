@@ -257,7 +257,7 @@ def limit_of(policy: Any) -> float:
     """
     sigma = getattr(policy, "sigma", None)
     always = policy.forget == ALWAYS or sigma is None or policy.absorbs_more
-    return -1.0 if always else DOUBT * sigma**2
+    return -1.0 if always else DOUBT * float(sigma or 0.0) ** 2
 
 
 @cache
