@@ -8,6 +8,7 @@ BENCHMARKS := $(filter-out %/load.py %/plain.py %/timing.py,$(sort $(wildcard be
 QUICK := tests/orders tests/simulation/test_problems.py \
 	$(patsubst %,tests/policies/test_%.py,agent choices explain registry state ucb) \
 	$(patsubst %,tests/test_%.py,deploy docstrings errors files frozen lazy)
+KERNELS := tests/projection tests/priors tests/policies
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick check check-slow check-lowest sbom format bench docs clean
@@ -33,8 +34,10 @@ test: $(DEV_STAMP)  ## run the tests and doctests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m plain
 
-quick: $(DEV_STAMP)  ## run the tests that take under a minute together
+quick: export NUMBA_DISABLE_JIT := 1
+quick: $(DEV_STAMP)  ## run the tests of the core in plain Python, without compiling: under a minute
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(QUICK)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m plain $(KERNELS)
 
 check: $(DEV_STAMP)  ## lint, format, types, import rules
 	$(BIN)/ruff check .
@@ -66,7 +69,7 @@ bench: | $(BIN)/python  ## run the benchmarks
 	set -e; for file in $(BENCHMARKS); do echo "== $$file"; $(BIN)/python $$file; done
 
 docs: | $(BIN)/python  ## build the documentation into site/
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 clean:  ## remove the environment and everything built

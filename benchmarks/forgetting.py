@@ -1,8 +1,9 @@
 """Users who change: policies with a half-life against the same that never forget.
 
-k = 10 arms, m = 10 states, users' own scales and shifts. After every 300 rounds each user lives in
-a state drawn anew; T = 1,500. Half-lives are chosen on other seeds. Then the price where nobody
-changes, and what a decision costs. Run with ``python benchmarks/forgetting.py``.
+k = 10 arms, m = 10 states, users' own scales and shifts, T = 1,500. After every 300 rounds each
+user lives in a state drawn anew, or has another scale and shift, or all means have drifted; or
+nobody changes. Half-lives are chosen on other seeds. Then what a decision costs. Run with
+``python benchmarks/forgetting.py``.
 """
 
 import argparse
@@ -18,13 +19,14 @@ K, M, EVERY, HORIZON = 10, 10, 300, 1500
 POLICIES = ["lobts", "lobids", "lobbayes"]
 HALF_LIVES = (20, 40, 80)
 CHOOSING = 100  # the seeds for choosing start here
+CHANGES = {"state": 0.7, None: 1.15, "scale": None, "drift": None}  # what changes, and the bar
 
 
-def task(change_every: int | None, seed: int) -> lob.Synthetic:
+def task(change: str | None, seed: int) -> lob.Synthetic:
     """Return users with scales and shifts of their own, who share the states' orders."""
     return lob.Synthetic(
         n_arms=K, n_states=M, scale=(0.5, 2.0), shift=(-2.0, 2.0), past_users=600, past_seed=seed,
-        change_every=change_every,
+        change_every=None if change is None else EVERY, change=change or "state",
     )  # fmt: skip
 
 
@@ -36,33 +38,34 @@ def prior(seed: int) -> lob.Prior:
     return lob.learn_prior(past.table, n_states=M, seed=seed).prior
 
 
-def policies(name: str, half_lives: tuple[float | None, ...], seed: int) -> dict[str, Any]:
-    """Return a policy with each half-life, by label."""
+def policies(name: str, options: dict[str, dict[str, Any]], seed: int) -> dict[str, Any]:
+    """Return a policy with each set of options, by label."""
     known: dict[str, Any] = {"prior": prior(seed)} if name == "lobbayes" else {}
 
-    def make(h: float | None) -> Any:
-        return lambda problems: lob.make_policy(name, problems, half_life=h, **known)
+    def make(given: dict[str, Any]) -> Any:
+        return lambda problems: lob.make_policy(name, problems, **given, **known)
 
-    return {str(h): make(h) for h in half_lives}
+    return {label: make(given) for label, given in options.items()}
 
 
 def regrets(
-    name: str, half_lives: tuple[float | None, ...], every: int | None, n: int, seeds: range
+    name: str, options: dict[str, dict[str, Any]], change: str | None, n: int, seeds: range
 ) -> np.ndarray:
-    """Return the mean regret at T with each half-life."""
+    """Return the mean regret at T with each set of options."""
     found = []
     for seed in seeds:
-        specs = policies(name, half_lives, seed)
+        specs = policies(name, options, seed)
         result = lob.simulate(
-            task(every, seed), specs, HORIZON, n, seed=seed, keep="mean", progress=False
+            task(change, seed), specs, HORIZON, n, seed=seed, keep="mean", progress=False, workers=1
         )
         found.append([result.totals[label].mean() for label in specs])
     return np.asarray(np.mean(found, axis=0))
 
 
 def chosen(name: str, n_users: int) -> float:
-    """Return the half-life that regrets least on the seeds for choosing."""
-    lost = regrets(name, HALF_LIVES, EVERY, n_users, range(CHOOSING, CHOOSING + 1))
+    """Return the half-life that regrets least on the seed for choosing, where states change."""
+    options = {str(h): {"half_life": h} for h in HALF_LIVES}
+    lost = regrets(name, options, "state", n_users, range(CHOOSING, CHOOSING + 1))
     print(name, dict(zip(HALF_LIVES, lost.round(0).tolist(), strict=True)), flush=True)
     return HALF_LIVES[int(lost.argmin())]
 
@@ -71,7 +74,7 @@ def cost(names: list[str], n_users: int, rounds: int = 200) -> None:
     """The CPU of a decision and its record, without a half-life and with one that hardly fades."""
     rows = []
     for name in names:
-        specs = policies(name, (None, 1e9), 0)
+        specs = policies(name, {"never": {}, "fading": {"half_life": 1e9}}, 0)
         result = lob.simulate(task(None, 0), specs, rounds, n_users, workers=1, progress=False)
         each = [1e6 * result.cpu_seconds[label] / (n_users * rounds) for label in specs]
         rows.append([name, *(f"{one:.1f}" for one in each), f"{each[1] / each[0]:.2f}"])
@@ -87,15 +90,23 @@ def main() -> None:
     names = given.policies.split(",")
     for name in names:
         best = chosen(name, given.users)
+        options: dict[str, dict[str, Any]] = {
+            "never": {},
+            "on_change": {"half_life": best},
+            "always": {"half_life": best, "forget": "always"},
+        }
         rows = []
-        for every, bar in ((EVERY, 0.7), (None, 1.15)):
-            never, fading = regrets(name, (None, best), every, given.users, range(given.seeds))
-            what = "nobody changes" if every is None else f"state redrawn every {every}"
-            ratio = f"{fading / never:.2f}, at most {bar}"
-            rows.append([what, f"{never:.0f}", f"{fading:.0f}", ratio])
+        for change, bar in CHANGES.items():
+            never, on_change, always = regrets(
+                name, options, change, given.users, range(given.seeds)
+            )
+            ratio = f"{on_change / never:.2f}" + (f", at most {bar}" if bar else "")
+            what = "nobody changes" if change is None else f"{change} changes"
+            numbers = [f"{number:.0f}" for number in (never, on_change, always)]
+            rows.append([what, *numbers, ratio])
         where = f"k = {K}, m = {M}, T = {HORIZON}, {given.users} users, {given.seeds} seeds"
-        title = f"{name}, half-life {best}: {where}"
-        show(title, ["users", "never forgets", "with a half-life", "ratio"], rows)
+        heads = ["users", "never forgets", "forgets on a change", "forgets always", "ratio"]
+        show(f"{name}, half-life {best}: {where}", heads, rows)
     cost(names, given.users)
 
 

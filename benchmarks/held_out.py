@@ -82,9 +82,13 @@ def rivals(table: lob.RewardTable, task: Task, seed: int) -> dict[str, lob.Polic
     auto = learn_prior(table, seed=seed).prior
     one = learn_prior(table, n_states=1, seed=seed).prior
     sigma = 0.5 if task.clicks else task.sigma
-    told = (
-        {} if task.orders is None else {"lobids, orders learned": lob.LobIDS(model.orders, sigma)}
-    )
+    told: dict[str, lob.Policy] = {}
+    if task.orders is not None:
+        vouched = LobBayes(lob.Prior.from_orders(task.orders, sigma), trust=0.999)
+        told = {
+            "lobids, orders learned": lob.LobIDS(model.orders, sigma),
+            "lobbayes, told the orders": vouched,
+        }
     return {
         "popular": Popular(auto),
         "ts": lob.TS(table.n_arms, sigma),

@@ -15,7 +15,7 @@ import random
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -33,13 +33,15 @@ from lobandits.service.store import tables
 ARMS = ("tea", "coffee", "water", "juice")
 PROBLEMS = ("default", "news")
 CLIENTS = 6
+HALF_LIFE = 1.0  # seconds, so that landmarks move meanwhile
 FORK = multiprocessing.get_context("fork")  # from a process without threads, with warm kernels
 
 
-def policy() -> lob.LobTS:
-    """Return what decides in both problems."""
+def policy(half_life: float | None = None) -> lob.LobTS:
+    """Return what decides in both problems, in the second with a half-life."""
     rankings = [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2]]
-    return lob.LobTS(lob.LatentOrders.from_rankings(rankings, arms=ARMS), sigma=1.0)
+    orders = lob.LatentOrders.from_rankings(rankings, arms=ARMS)
+    return lob.LobTS(orders, sigma=1.0, half_life=half_life)
 
 
 def service(url: str) -> DecisionService:
@@ -144,6 +146,7 @@ def check(url: str, ledger: Ledger) -> tuple[int, int, int]:
         with found.store.read() as connection:
             past = connection.execute(select(tables.past_rewards)).all()
             cells = connection.execute(select(tables.statistics)).all()
+            made = connection.execute(select(tables.decisions)).all()
             names = {row.id: row.name for row in connection.execute(select(tables.users))}
             arms = {r.id: (r.problem_id, r.name) for r in connection.execute(select(tables.arms))}
         assert len(ledger.imported) <= len(past) <= len(ledger.past), "imported rows"
@@ -154,6 +157,7 @@ def check(url: str, ledger: Ledger) -> tuple[int, int, int]:
             sums[user, arm] = plays + 1, total + reward
         kept = {(names[c.user_id], arms[c.arm_id]): (c.plays, c.total) for c in cells}
         assert kept == sums, "statistics are not those of the rewards"
+        check_faded(cells, [*past, *(row for row in made if row.reward is not None)])
         compared = found.comparison()["groups"]
         mine = [row for row in rows if row.problem == "default"]
         assert sum(g["decisions"] for g in compared.values()) == len(mine), "groups' decisions"
@@ -161,6 +165,23 @@ def check(url: str, ledger: Ledger) -> tuple[int, int, int]:
             row.reward is not None for row in mine
         ), "groups' rewards"
     return len(rows), len(rewarded), len(past)
+
+
+def check_faded(cells: Sequence[Any], rewards: Sequence[Any]) -> None:
+    """Compare what is recent, in the problem with a half-life, with rewards at their times."""
+    kept = {(c.user_id, c.arm_id): c for c in cells if c.half_life}
+    assert {c.half_life for c in kept.values()} <= {int(HALF_LIFE * 1e6)}
+    sums = {cell: [0.0, 0.0, 0.0] for cell in kept}
+    for row in rewards:
+        if cell := kept.get((row.user_id, row.arm_id)):
+            g = 2.0 ** (row.time / cell.half_life - 64 * cell.epoch)
+            mine = sums[cell.user_id, cell.arm_id]
+            mine[:] = mine[0] + g, mine[1] + g * row.reward, mine[2] + g * g
+    for key, (weight, weighted, squares) in sums.items():
+        cell = kept[key]
+        assert abs(cell.weight - weight) <= 1e-9 * weight, "weights are not those of the rewards"
+        assert abs(cell.weighted - weighted) <= 1e-9 * weight, "nor weighted sums"
+        assert abs(cell.squares - squares) <= 1e-9 * squares, "nor squares"
 
 
 def decided_sums(rows: list[Any]) -> Iterator[tuple[str, tuple[int, str], float]]:
@@ -199,7 +220,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         url = options.store or f"sqlite:///{folder}/lob.db"
         with DecisionService(policy(), url, control=Control(policy(), share=0.3)) as first:
-            first.put_model(policy(), "news")
+            first.put_model(policy(HALF_LIFE), "news")
         ledger = Ledger()
         for number in range(options.kills):
             kill_under_load(url, number, ledger)

@@ -3,6 +3,7 @@
 Run: ``.venv/bin/python docs/figures.py``. The same code gives the same files.
 """
 
+from functools import cache
 from pathlib import Path
 
 import matplotlib
@@ -51,11 +52,33 @@ def regret() -> Figure:
     return result.plot()
 
 
+@cache
+def learned() -> lob.OrderModel:
+    """Learn the states of the tutorial."""
+    past = lob.make_ratings(n_users=2000, n_arms=12, n_states=8, ratings_per_user=100, seed=0)
+    return lob.learn_orders(past.table, user="userId", arm="genre", reward="rating", seed=0)
+
+
+def states() -> Figure:
+    """Draw the states that the tutorial learns."""
+    return learned().plot()
+
+
+def saved() -> Figure:
+    """Draw what they save on the tutorial's new users."""
+    model = learned()
+    new = lob.make_ratings(n_users=2400, n_arms=12, n_states=8, ratings_per_user=100, seed=0)
+    env = lob.FixedProblems(new.means[2000:], model.orders, sigma=model.sigma)
+    mine = lob.LobBayes(model.prior, model.sigma)
+    policies = [lob.Popular(model.prior), "ts", "lobts", "lobids", mine]
+    return lob.simulate(env, policies, 100, n_users=400, seed=1, progress=False).plot()
+
+
 def main() -> None:
     """Write every figure as SVG."""
     FOLDER.mkdir(exist_ok=True)
     with matplotlib.rc_context(STYLE):
-        for draw in (scales, regret):
+        for draw in (scales, regret, states, saved):
             path = FOLDER / f"{draw.__name__}.svg"
             draw().savefig(path, metadata={"Date": None})
             print(path.relative_to(FOLDER.parent))

@@ -62,8 +62,17 @@ class Frozen:
         return {name: getattr(self, name) for name in self._fields()}
 
     def _plain(self) -> dict[str, Any]:
-        """Return the defining fields as plain data, for JSON; `_decoded` is the way back."""
-        return {name: _plain(value) for name, value in self._items().items()}
+        """Return the defining fields as plain data, for JSON; `_decoded` is the way back.
+
+        Those with ``metadata={"rare": True}`` are written down, and shown, only where given.
+        """
+        return {name: _plain(getattr(self, name)) for name in self._given()}
+
+    def _given(self) -> list[str]:
+        """Return the names of the defining fields; of rare ones last, and only if not default."""
+        rare = {n: of for n, of in self._fields().items() if "rare" in of.metadata}
+        given = [n for n, of in rare.items() if getattr(self, n) != of.default]
+        return [n for n in self._fields() if n not in rare] + given
 
     @classmethod
     def _decoded(cls, data: Mapping[str, Any], kind: str) -> dict[str, Any]:
@@ -75,10 +84,14 @@ class Frozen:
         known = cls._fields()
         for name in data:
             one_of(f"field of {kind}", name, list(known))
-        for name in known:
-            if name not in data:
+        for name, of in known.items():
+            if name not in data and "rare" not in of.metadata:
                 raise LobInputError(f"{kind} lacks the field {name!r}")
-        return {name: of.metadata.get("decode", _same)(data[name]) for name, of in known.items()}
+        return {
+            name: of.metadata.get("decode", _same)(data[name])
+            for name, of in known.items()
+            if name in data
+        }
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -94,7 +107,8 @@ class Frozen:
         return hash((type(self), *map(_content, self._items().values())))
 
     def __repr__(self) -> str:
-        shown = (name for name, of in self._fields().items() if of.repr)
+        known = self._fields()
+        shown = (name for name in self._given() if known[name].repr)
         inside = (f"{name}={_short(getattr(self, name))}" for name in shown)
         return f"{type(self).__name__}({', '.join(inside)})"
 

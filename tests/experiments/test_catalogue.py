@@ -11,7 +11,7 @@ from lobandits.experiments.catalogue import chosen, drawn
 from lobandits.experiments.experiment import Sweep
 from lobandits.experiments.figures import fig4_projecting_less, movielens_task, synthetic_task
 from lobandits.experiments.parts import RatingData, part_key
-from lobandits.experiments.policy_names import TOP_ARMS
+from lobandits.experiments.parts.policies import TOP_ARMS
 
 PAPER = Path(__file__).parents[2].parent / "shared" / "paper" / "latent-order-bandits.tex"
 

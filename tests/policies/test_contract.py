@@ -135,7 +135,7 @@ def test_policies_are_frozen(policy: Policy) -> None:
     with pytest.raises(FrozenInstanceError):
         policy.sigma = 3.0  # type: ignore[attr-defined]
     assert len({policy, policy.take(np.arange(USERS))}) == 1
-    assert policy != POLICIES["ucb"](K, 9.0)  # type: ignore[call-arg]
+    assert policy != POLICIES["ucb"](K, 9.0)  # type: ignore[arg-type, call-arg]
     assert len(repr(policy)) < 150
 
 

@@ -15,7 +15,7 @@ from lobandits.errors import LobInputError
 from lobandits.policies import UCB, State
 
 HALF_LIFE = 7.0
-POLICY = UCB(3, 1.0, half_life=HALF_LIFE)
+POLICY = UCB(3, 1.0, half_life=HALF_LIFE, forget="always")
 Rewards = list[tuple[int, int, float, float]]  # user, arm, reward, time
 REWARDS = st.lists(
     st.tuples(
@@ -59,9 +59,11 @@ def check_alike(state: Any, rewards: Rewards, now: float) -> None:
     weights, sums, squares = plain(rewards, now)
     size = max(1.0, *(abs(reward) for _, _, reward, _ in rewards)) if rewards else 1.0
     whole = max(weights.max(), 1e-100)
+    factor = 2.0 ** (64.0 * there.epochs - now / HALF_LIFE)
     np.testing.assert_allclose(there.counts, weights, rtol=1e-12, atol=1e-12 * whole)
     np.testing.assert_allclose(there.sums, sums, rtol=1e-12, atol=1e-12 * whole * size)
-    np.testing.assert_allclose(there.squares, squares, rtol=1e-12, atol=1e-12 * whole**2)
+    kept = there.recent_squares * factor**2
+    np.testing.assert_allclose(kept, squares, rtol=1e-12, atol=1e-12 * whole**2)
 
 
 @given(rewards=REWARDS, seed=st.integers(0, 99))
@@ -86,7 +88,7 @@ def test_a_moved_landmark_changes_nothing(rewards: Rewards, landmark: float) -> 
 
 
 def test_a_reward_counts_half_after_a_half_life_of_plays() -> None:
-    policy = UCB(2, 1.0, half_life=3)
+    policy = UCB(2, 1.0, half_life=3, forget="always")
     state = policy.start()
     policy.record(state, [0, 1, 1, 1], [8.0, 1.0, 1.0, 1.0], users=0)
     assert state.counts[0, 0] == pytest.approx(0.5)
@@ -101,7 +103,8 @@ def test_the_effective_number_lies_between_the_weight_and_the_plays() -> None:
     POLICY.record(state, [0] * 50, [1.0] * 50, users=0)
     numbers, sums = state.effective
     assert state.counts[0, 0] < numbers[0, 0] < 50
-    assert numbers[0, 0] == pytest.approx(state.counts[0, 0] ** 2 / state.squares[0, 0])
+    weight, squares = state.recent_counts[0, 0], state.recent_squares[0, 0]
+    assert numbers[0, 0] == pytest.approx(weight**2 / squares)
     assert sums[0, 0] / numbers[0, 0] == pytest.approx(1.0)
 
 
@@ -135,7 +138,7 @@ def test_bounds_that_fade_give_the_odds_of_a_fresh_start() -> None:
     """What lobTS keeps of its projections fades with the rewards, and still saves them."""
     rng = np.random.default_rng(1)
     orders = lob.LatentOrders.from_rankings([np.roll(range(5), s).tolist() for s in range(5)])
-    policy = lob.LobTS(orders, 1.0, half_life=10)
+    policy = lob.LobTS(orders, 1.0, half_life=10, forget="always")
     state = policy.start(4)
     for _ in range(60):
         arms = policy.choose(state, rng)
@@ -195,7 +198,7 @@ KNOWN = SimpleNamespace(
 @pytest.mark.plain
 @pytest.mark.parametrize("name", list(lob.POLICIES))
 def test_every_policy_can_forget(name: str) -> None:
-    policy: Any = lob.make_policy(name, KNOWN, horizon=50, half_life=5)
+    policy: Any = lob.make_policy(name, KNOWN, horizon=50, half_life=5, forget="always")
     state, rng = policy.start(2), np.random.default_rng(0)
     for _ in range(8):
         arms = policy.choose(state, rng)
@@ -208,3 +211,104 @@ def test_every_policy_can_forget(name: str) -> None:
     np.testing.assert_allclose(policy.probabilities(again), chances, atol=1e-9)
     assert lob.policies.policy_from_dict(policy.to_dict()) == policy
     assert policy.explain(state).title.endswith("8 plays")
+
+
+# Forgetting on a change --------------------------------------------------------------------------
+
+WARY = UCB(3, 1.0, half_life=HALF_LIFE)
+
+
+def doubts(rewards: Rewards) -> Any:
+    """Return the squared difference of means over its variance, from the rewards themselves."""
+    found = np.zeros((2, 3))
+    for cell in {(user, arm) for user, arm, _, _ in rewards}:
+        mine = [(r, t) for user, arm, r, t in rewards if (user, arm) == cell]
+        values, times = np.array(mine).T
+        g = 2.0 ** ((times - times.max()) / HALF_LIFE)
+        variance = (g @ g) / g.sum() ** 2 - 1 / len(g)
+        gap = abs(g @ values / g.sum() - values.mean())
+        if variance * len(g) > 1e-9 and gap > 1e-12 * np.abs(values).max():
+            found[cell] = gap**2 / variance
+    return found
+
+
+@given(rewards=REWARDS, cut=st.integers(0, 30), seed=st.integers(0, 99))
+def test_what_is_read_depends_on_the_rewards_alone(rewards: Rewards, cut: int, seed: int) -> None:
+    order = np.random.default_rng(seed).permutation(len(rewards)).tolist()
+    parts: list[Any] = [WARY.start(2), WARY.start(2)]
+    for part, some in zip(parts, (order[:cut], order[cut:]), strict=True):
+        for i in some:
+            user, arm, reward, when = rewards[i]
+            WARY.record(part, [arm], [reward], [user], [when])
+    merged = parts[0].merge(parts[1])
+    plain_doubts = doubts(rewards)
+    np.testing.assert_allclose(merged.doubts, plain_doubts, rtol=1e-6, atol=1e-9)
+    if (abs(plain_doubts - 16.0) > 1e-3).all():
+        assert merged.changed.tolist() == (plain_doubts.max(axis=1) > 16.0).tolist()
+    back: Any = WARY.restore(merged.to_dict())
+    assert back.changed.tolist() == merged.changed.tolist()
+    np.testing.assert_allclose(back.counts, merged.counts, rtol=1e-12)
+    for user in np.flatnonzero(~merged.changed):
+        assert merged.counts[user].tolist() == merged.total_counts[user].tolist()
+
+
+def test_the_difference_of_the_means_has_the_variance_that_is_said() -> None:
+    rng = np.random.default_rng(0)
+    policy = UCB(1, 1.0, half_life=5)
+    state: Any = policy.start(4000)
+    for _ in range(25):
+        policy.record(state, np.zeros(4000, int), 3.0 + rng.normal(size=4000))
+    # Squares of standard normals: mean 1 and variance 2.
+    assert state.doubts.mean() == pytest.approx(1.0, abs=4 * np.sqrt(2 / 4000))
+    assert state.changed.mean() < 0.002
+
+
+@pytest.mark.parametrize("name", ["ucb", "ts", "lobucb", "lobts", "lobimed", "lobids", "lobbayes"])
+def test_as_long_as_nobody_changes_nothing_is_forgotten(name: str) -> None:
+    never: Any = lob.make_policy(name, KNOWN, horizon=50)
+    wary: Any = lob.make_policy(name, KNOWN, horizon=50, half_life=10)
+    states, rng = (never.start(4), wary.start(4)), np.random.default_rng(0)
+    for _ in range(30):
+        noise = never.draw(rng, (4,))
+        arms = never.decide(states[0], noise, never.all_arms)
+        assert wary.decide(states[1], noise, wary.all_arms).tolist() == arms.tolist()
+        rewards = 0.5 * rng.normal(size=4) - arms
+        never.record(states[0], arms, rewards)
+        wary.record(states[1], arms, rewards)
+    assert not states[1].changed.any()
+    assert states[1].counts.tolist() == states[0].counts.tolist()
+    assert states[1].sums.tobytes() == states[0].sums.tobytes()
+
+
+@pytest.mark.parametrize("name", ["ucb", "lobucb", "lobts", "lobimed", "lobids", "mucb"])
+def test_what_was_derived_is_right_after_a_switch(name: str) -> None:
+    """Users change and come back; probabilities are always those of a fresh start."""
+    rng = np.random.default_rng(1)
+    policy: Any = lob.make_policy(name, KNOWN, horizon=50, half_life=6)
+    state = policy.start(3)
+    seen = set()
+    for t in range(120):
+        arms = policy.choose(state, rng)
+        means = np.array([2.0, 1.0, 0.0]) if 40 <= t < 52 else np.array([0.0, 1.0, 2.0])
+        policy.record(state, arms, means[arms] + 0.5 * rng.normal(size=3))
+        seen |= set(state.changed.tolist())
+        fresh = policy.restore(state.to_dict())
+        np.testing.assert_allclose(fresh.counts, state.counts, rtol=1e-9)
+        chances = policy.probabilities(state), policy.probabilities(fresh)
+        np.testing.assert_allclose(*chances, atol=1e-7)
+    assert seen == ({True} if name == "mucb" else {True, False})
+
+
+def test_what_cannot_be_judged_is_forgotten_always() -> None:
+    policy: Any = lob.make_policy("mucb", KNOWN, horizon=50, half_life=6)
+    assert policy.start().changed.all()
+    assert not WARY.start().changed.any()  # type: ignore[attr-defined]
+    with pytest.raises(LobInputError, match="forget"):
+        UCB(2, 1.0, half_life=3, forget="never").start()
+
+
+def test_a_state_of_other_sums_is_refused() -> None:
+    data = WARY.start().to_dict()
+    for name, wrong in (("recent_counts", -1.0), ("total_sums", 2.0)):
+        with pytest.raises(LobInputError, match="must"):
+            WARY.restore(data | {name: np.full((1, 3), wrong)})

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+import pytest
 from sqlalchemy import select
 from tests.service.serving import ARMS, Ledger
 
@@ -25,9 +26,33 @@ def check_store(url: str, ledger: Ledger) -> None:
         assert ledger.acknowledged.items() <= rewarded.items(), "an acknowledged reward was lost"
         assert rewarded.items() <= ledger.sent.items(), "nobody sent this reward"
         assert stored_sums(service) == counted_sums(rows.values())
+        check_recent(service)
         active = service.activity(minutes=60)
         assert sum(active["decisions"]) == len(rows)
         assert sum(active["rewards"]) == len(rewarded)
+
+
+def check_recent(service: DecisionService) -> None:
+    """With a half-life, compare what is recent with the decisions, each at its own time."""
+    if (half_life := service.policy.half_life) is None:
+        return
+    weights: dict[tuple[int, int], tuple[float, float, float]] = {}
+    with service.store.read() as connection:
+        cells = connection.execute(select(tables.statistics)).all()
+        epochs = {(cell.user_id, cell.arm_id): cell.epoch for cell in cells}
+        for row in connection.execute(select(tables.decisions)):
+            if row.reward is not None:
+                cell = row.user_id, row.arm_id
+                g = 2.0 ** (row.time / (half_life * 1e6) - 64 * epochs[cell])
+                old = weights.get(cell, (0.0, 0.0, 0.0))
+                new = g, g * row.reward, g * g
+                weights[cell] = tuple(map(sum, zip(old, new, strict=True)))  # type: ignore[assignment]
+    assert weights.keys() == epochs.keys()
+    for cell in cells:
+        kept = cell.weight, cell.weighted, cell.squares
+        size = abs(cell.weight) * 10.0
+        plain = weights[cell.user_id, cell.arm_id]
+        assert kept == pytest.approx(plain, rel=1e-9, abs=1e-12 * size), "what is recent"
 
 
 def counted_sums(rows: Iterable[LogRow]) -> Sums:

@@ -33,6 +33,10 @@ def policy() -> Policy:
     return lob.LobTS(lob.LatentOrders.from_rankings(rankings, arms=ARMS), sigma=1.0)
 
 
+def policy_that_forgets() -> Policy:
+    return policy()._with(half_life=1.0)  # a second: landmarks move while servers are killed
+
+
 def policy_in_contexts() -> Policy:
     orders = policy().orders  # type: ignore[attr-defined]
     return lob.LobTS(lob.LatentOrders.per_context(dict.fromkeys(CONTEXTS, orders)), sigma=1.0)

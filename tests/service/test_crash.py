@@ -16,6 +16,7 @@ from tests.service.serving import (
     play,
     policy,
     policy_in_contexts,
+    policy_that_forgets,
 )
 
 from lobandits.policies import Policy
@@ -31,28 +32,44 @@ def test_a_killed_server_loses_nothing_and_counts_nothing_twice(
     kill_again_and_again(store_url, contexts, TIMES)
 
 
+def test_nothing_is_lost_or_counted_twice_where_rewards_fade(store_url: str) -> None:
+    kill_again_and_again(store_url, (), TIMES, policy_that_forgets)
+
+
 @pytest.mark.slow
 def test_a_hundred_kills(store_url: str) -> None:
     kill_again_and_again(store_url, CONTEXTS, 100)
 
 
-def kill_again_and_again(store_url: str, contexts: tuple[str, ...], times: int) -> None:
+def kill_again_and_again(
+    store_url: str,
+    contexts: tuple[str, ...],
+    times: int,
+    make: Callable[[], Policy] | None = None,
+) -> None:
+    make = make or (policy_in_contexts if contexts else policy)
     ledger, rng = Ledger(), random.Random(0)
     for kill in range(times):
         most = rng.randrange(CLIENTS, 10 * CLIENTS)
-        ledger.merge(_play_until_killed(store_url, kill, most, rng.uniform(0.0, 0.02), contexts))
+        later = rng.uniform(0.0, 0.02)
+        ledger.merge(_play_until_killed(store_url, kill, most, later, contexts, make))
         check_store(store_url, ledger)
     assert len(ledger.acknowledged) >= times * CLIENTS
-    _send_again(store_url, ledger, policy_in_contexts if contexts else policy)
+    _send_again(store_url, ledger, make)
     ledger.acknowledged = dict(ledger.sent)
     check_store(store_url, ledger)
 
 
 def _play_until_killed(
-    url: str, kill: int, most: int, later: float, contexts: tuple[str, ...]
+    url: str,
+    kill: int,
+    most: int,
+    later: float,
+    contexts: tuple[str, ...],
+    make: Callable[[], Policy],
 ) -> Ledger:
     """Kill a server some seconds after it has acknowledged so many rewards, under load."""
-    server = ServerProcess(url, policy_in_contexts if contexts else policy)
+    server = ServerProcess(url, make)
     known = [Ledger() for _ in range(CLIENTS)]
     with ThreadPoolExecutor(CLIENTS) as pool:
         playing = [

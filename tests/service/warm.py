@@ -1,11 +1,15 @@
 """What the process that servers are forked from loads: all imports, and compiled kernels."""
 
 import numpy as np
-from tests.service.serving import policy
+from tests.service.serving import policy, policy_that_forgets
 
 import lobandits.service.http.serve  # noqa: F401
+from lobandits.service.recent import recent_reward
 
-state = policy().start()
-policy().choose(state, 0)
-policy().probabilities(state)
-policy().record(state, np.array([0]), np.array([1.0]))
+for make in (policy, policy_that_forgets):
+    state = make().start()
+    make().choose(state, 0)
+    make().probabilities(state)
+    make().record(state, np.array([0]), np.array([1.0]))
+    make().restore(state.to_dict())
+recent_reward(10**6, 0, 1.0).plus(recent_reward(10**6, 0, 1.0))

@@ -23,7 +23,7 @@ from lobandits.simulation import (
     SimulationInterrupted,
     simulate,
 )
-from lobandits.simulation.workers import _wait_for_next
+from lobandits.simulation.chunk import _wait_for_next
 
 ROOT = Path(__file__).parents[2]
 

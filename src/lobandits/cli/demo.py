@@ -11,13 +11,13 @@ from lobandits.cli.options import Seed, checked_suffix, save_picture
 if TYPE_CHECKING:
     from lobandits.simulation import Result
 
-POLICIES = ["popular", "ts", "lobts", "lobids", "lobbayes"]
+POLICIES = ["popular", "ts", "mixts", "lobbayes"]
 ROUNDS, PAST_USERS = 100, 400
 INTRODUCTION = """\
 {users} new users choose among 10 options, {rounds} times each. A user follows one of 6 preference
 orders, with a scale and a level of their own: nobody knows which. {past} past users left a log of
-60 random choices. From it, popular learned the best seller, and lobbayes all that it tells of
-users; lobts and lobids are told the 6 orders, ts nothing. First use compiles for a minute."""
+60 random choices each. From it, popular learned the best seller, mixts and lobbayes the kinds of
+users that there are; ts starts from nothing. First use compiles for up to a minute."""
 
 
 def demo(
@@ -48,7 +48,7 @@ def demo(
         past_users=PAST_USERS,
     )
     result = simulate(env, POLICIES, horizon=ROUNDS, n_users=users, seed=seed)
-    typer.echo(str(result.summary()))
+    typer.echo(str(result.summary()).partition("\n")[2])  # the environment was said in words
     typer.echo(f"\n{fill(_sentence(result), 98)}")
     typer.echo(f"figure saved to {save_picture(result.plot(), plot)}")
 

@@ -39,6 +39,13 @@ def import_logs(
         str | None,
         typer.Option(help="A column that names each row; by default its file and number do."),
     ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            help="The column of times, dates or seconds since 1970, for models with a half-life; "
+            "by default rewards count as of now."
+        ),
+    ] = None,
     store: Store = LOCAL,
     problem: Problem = DEFAULT_PROBLEM,
 ) -> None:
@@ -51,7 +58,7 @@ def import_logs(
     from lobandits.learning.source import files_of
     from lobandits.service import DecisionService
 
-    files = [_File(name, (user, arm, reward), id) for name in files_of(logs)]
+    files = [_File(name, (user, arm, reward), id, time) for name in files_of(logs)]
     with DecisionService(None, existing(store), problem=problem) as service:
         arms = set(service.policy.arms)
         left_out = sorted(set().union(*(file.arms for file in files)) - arms)
@@ -76,14 +83,17 @@ def import_logs(
 class _File:
     """A file of logs, checked as a whole, so that no part of a faulty one is imported."""
 
-    def __init__(self, name: str, names: tuple[str, str, str], key: str | None) -> None:
+    def __init__(
+        self, name: str, names: tuple[str, str, str], key: str | None, time: str | None
+    ) -> None:
         from lobandits.learning.aggregate import aggregate, check_cells
         from lobandits.learning.source import as_written, check_columns, open_files
 
         source = open_files([name])
-        check_columns(source.table.columns, [*names, *([] if key is None else [key])], name)
+        more = [column for column in (key, time) if column is not None]
+        check_columns(source.table.columns, [*names, *more], name)
         self._source = as_written(source, names[:2], names[2]) if source.guessed else source
-        self._names, self._key, self._path = names, key, Path(name)
+        self._names, self._key, self._time, self._path = names, key, time, Path(name)
         cells = self._source.fetch(aggregate(self._source.table, names))
         check_cells(self._source, cells, names, skip_empty=False)
         self.arms = {str(arm) for arm in cells.column("arm").unique().to_pylist()}
@@ -93,19 +103,20 @@ class _File:
         prefix = "" if self._key else f"{_digest(self._path)} "
         number = 0
         for batch in self._batches():
-            for key, user, arm, reward in batch:
+            for key, time, user, arm, reward in batch:
                 number += 1
                 name = key if self._key else f"{prefix}{number}"
-                yield {"id": name, "user": user, "arm": arm, "reward": reward}
+                when = time if self._time else None
+                yield {"id": name, "user": user, "arm": arm, "reward": reward, "time": when}
 
     def _batches(self) -> Iterator[Sequence[tuple[Any, ...]]]:
         from lobandits.learning.aggregate import as_number
 
         table = self._source.table
         user, arm, reward = (table[name] for name in self._names)
-        key = table[self._key] if self._key else user
+        key, time = (table[name] if name else user for name in (self._key, self._time))
         chosen = table.select(
-            key=key.cast("string"), user=user.cast("string"), arm=arm.cast("string"),
+            key=key.cast("string"), time=time, user=user.cast("string"), arm=arm.cast("string"),
             reward=as_number(reward),
         )  # fmt: skip
         for batch in self._source.fetch(chosen).to_batches(max_chunksize=50_000):

@@ -10,6 +10,7 @@ from lobandits.cli.friendly import friendly
 from lobandits.cli.options import (
     DEFAULT_PROBLEM,
     LOCAL,
+    HalfLife,
     PolicyName,
     Problem,
     Sigma,
@@ -32,6 +33,7 @@ def put(
     orders: Annotated[Path, typer.Option(help="The states' orders: JSON.")],
     policy: PolicyName = None,
     sigma: Sigma = None,
+    half_life: HalfLife = None,
     imports: Import = None,
     store: Store = LOCAL,
     problem: Problem = DEFAULT_PROBLEM,
@@ -45,7 +47,8 @@ def put(
     import_policies(*imports or ())
     from lobandits.service import DecisionService
 
-    with DecisionService(read_policy(orders, policy, sigma), store, problem=problem) as service:
+    served = read_policy(orders, policy, sigma, half_life)
+    with DecisionService(served, store, problem=problem) as service:
         typer.echo(f"model {service.model}: {service.policy!r}")
 
 

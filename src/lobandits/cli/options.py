@@ -48,6 +48,13 @@ Sigma = Annotated[
     float | None,
     typer.Option(help="Standard deviation of the rewards; by default the file's, or 1.0."),
 ]
+HalfLife = Annotated[
+    str | None,
+    typer.Option(
+        help="Rewards count half after a time such as 30d or 12h, for users who have changed; by "
+        "default nothing is forgotten."
+    ),
+]
 Problem = Annotated[str, typer.Option(help="One of several problems in one store.")]
 DEFAULT_PROBLEM = "default"
 LOCAL = "sqlite:///lob.db"

@@ -129,7 +129,7 @@ def _cluster(address: str | None) -> "Iterator[tuple[Executor | None, int | None
     try:
         from distributed import Client
     except ImportError:
-        raise LobInputError("--dask needs more: pip install 'lobandits[cluster]'") from None
+        raise LobInputError("--dask needs more: pip install '.[cluster]'") from None
     try:
         client = Client(address, timeout=10)
     except (OSError, ValueError) as error:

@@ -35,14 +35,17 @@ class _Known(NamedTuple):
     prior: "Prior | None"
 
 
-def read_policy(orders: Path, policy: str | None, sigma: float | None) -> "Policy":
+def read_policy(
+    orders: Path, policy: str | None, sigma: float | None, half_life: str | None = None
+) -> "Policy":
     """Return the policy named ``policy`` that knows the orders in a file.
 
     By default it is LobBayes where the file has a prior, and else lobTS, whose choices stay random.
 
     Policies that need every state's means or a prior find them in the file of a learned model,
-    which also has a sigma, for those who give none.
+    which also has a sigma, for those who give none. With a half-life, such as 30d, it forgets.
     """
+    from lobandits._checks import seconds_of
     from lobandits._files import read_json
     from lobandits.orders import LatentOrders
     from lobandits.policies import POLICIES, make_policy
@@ -67,4 +70,7 @@ def read_policy(orders: Path, policy: str | None, sigma: float | None) -> "Polic
             f"{name} needs a prior, which {orders} lacks; lob learn writes one, unless it is told "
             "--method kendall"
         )
-    return make_policy(policy, known)
+    fades: dict[str, Any] = (
+        {} if half_life is None else {"half_life": seconds_of("--half-life", half_life)}
+    )
+    return make_policy(policy, known, **fades)

@@ -15,6 +15,7 @@ from lobandits._files import read_toml
 from lobandits.cli.options import (
     DEFAULT_PROBLEM,
     LOCAL,
+    HalfLife,
     PolicyName,
     Sigma,
     Store,
@@ -107,6 +108,7 @@ def serve(
     ] = None,
     policy: PolicyName = None,
     sigma: Sigma = None,
+    half_life: HalfLife = None,
     imports: Import = None,
     store: Store = LOCAL,
     host: Annotated[str, typer.Option(help="Where to listen; beyond this machine needs a key.")] = (
@@ -199,7 +201,12 @@ def serve(
             raise LobInputError(
                 "--apprentice decides nothing, so there is nothing to compare; leave out --control"
             )
-    known = None if orders is None else read_policy(orders, policy, sigma)
+    if orders is None and half_life is not None:
+        raise LobInputError(
+            f"--half-life {half_life} is kept with a model; give its --orders, too, or put another "
+            "model: lob model put --half-life"
+        )
+    known = None if orders is None else read_policy(orders, policy, sigma, half_life)
     group = None
     if control is not None:
         name, share = read_control(control)

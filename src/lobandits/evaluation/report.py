@@ -11,7 +11,7 @@ from lobandits.errors import LobInputError
 from lobandits.evaluation.intervals import spanning_interval
 from lobandits.evaluation.replay import Replays
 from lobandits.learning import OrderModel
-from lobandits.simulation.summary import Summary
+from lobandits.simulation.result import Summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

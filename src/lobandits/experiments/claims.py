@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from lobandits._checks import FloatArray
 from lobandits.errors import LobError
 from lobandits.experiments.parts import Record, Records, axis_title, mean_and_error
-from lobandits.experiments.policy_names import policy_title
+from lobandits.experiments.parts.policies import policy_title
 
 LEVEL = 0.95
 

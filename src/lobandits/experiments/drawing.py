@@ -11,7 +11,7 @@ import numpy as np
 
 from lobandits._checks import FloatArray
 from lobandits.experiments.parts import Record, Records
-from lobandits.experiments.policy_names import policy_title
+from lobandits.experiments.parts.policies import policy_title
 from lobandits.simulation.regret_plot import line_styles
 
 if TYPE_CHECKING:

@@ -3,102 +3,178 @@ r"""Forgetting: what a user showed at time t counts :math:`2^{-(now - t) / h}` a
 For a half-life h, a reward r of time t adds its weight :math:`g = 2^{(t - L) / h}` to the count of
 its arm and g r to the sum, for a landmark L; reading multiplies both by :math:`2^{-(now - L) / h}`
 (forward decay, Cormode et al. 2009). That stays additive: shards merge, and late rewards count with
-their own time. Here the landmark is the latest time known of a user, so nothing overflows, and
-policies read counts and sums as they are.
+their own time. Landmarks lie 64 half-lives apart, so moving one is an exact power of two.
+
+Who forgets without need explores for ever. So all of time is kept beside the faded sums, and read
+as long as both agree. If an arm's mean is the same all the time, then its faded mean less its mean
+of all N rewards has the variance :math:`\sigma^2 (\sum g^2 / (\sum g)^2 - 1 / N)`, exactly. A user
+has changed if the square of that difference, of some arm, is more than `DOUBT` times its variance.
+What is read is a pure function of sums, whatever the order in which these were made.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, make_dataclass
+from dataclasses import field, fields, make_dataclass
 from functools import cache, cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray, positive
-from lobandits._frozen import Frozen
-from lobandits._jit import kernel
+from lobandits._checks import BoolArray, FloatArray, IntArray, one_of, positive
+from lobandits._jit import kernel, lean
 from lobandits.errors import LobInputError
+from lobandits.policies.rewards import add_exactly
 from lobandits.policies.state import S, State, array
 
+ALWAYS, ON_CHANGE = "always", "on_change"
+DOUBT = 16.0  # variances: by chance one look in 16,000 finds more
+STEP = 64.0  # half-lives between landmarks: what is older than two of them weighs below 1e-19
+SHIFT = 2.0**-STEP
 NOTHING = 400.0  # half-lives after which a reward counts for nothing: its weight would be 1e-120
+EVEN = 1e-9  # of 1 / N: so little variance means that all rewards weigh the same
+ROUNDING = 1e-12  # of the means
 
 
-@dataclass(frozen=True)
-class HalfLife(Frozen):
-    """What every policy has: the half-life of its users' rewards, in plays; None forgets never.
+class Sums(NamedTuple):
+    """What is known of every user's arms, (n_users, n_arms) each: of all time, and faded."""
 
-    It is written down and shown only where it is given.
-    """
+    counts: IntArray  # of all time
+    sums: FloatArray
+    carries: FloatArray
+    weights: FloatArray  # faded: the sums of g, of g r and of g^2
+    weighted: FloatArray
+    squares: FloatArray
+    epochs: IntArray  # landmark / (64 half-lives)
 
-    half_life: float | None = field(default=None, kw_only=True, repr=False)
 
-    def _plain(self) -> dict[str, Any]:
-        given = {} if self.half_life is None else {"half_life": self.half_life}
-        return {n: v for n, v in super()._plain().items() if n != "half_life"} | given
+class Verdict(NamedTuple):
+    """Whether users have changed: the doubt of some arm is above the user's limit."""
 
-    @classmethod
-    def _decoded(cls, data: Any, kind: str) -> dict[str, Any]:
-        return super()._decoded({"half_life": None, **data}, kind)
-
-    def __repr__(self) -> str:
-        text = super().__repr__()
-        if self.half_life is None:
-            return text
-        return f"{text[:-1]}{'' if text.endswith('()') else ', '}half_life={self.half_life:g})"
+    doubts: FloatArray  # (n_users, n_arms): squared differences / their variance at sigma 1
+    changed: BoolArray  # (n_users,)
+    limit: FloatArray  # (n_users,): below 0, everybody counts as changed
 
 
 class Forgetting(State):
-    """A state that forgets: all that adds up fades as the clock of a user moves on.
+    """A state that forgets: ``counts`` and ``sums`` are what is read of the sums kept beside them.
 
-    ``counts`` are weights. The clock counts plays, unless rewards come with times.
+    Of a user who has changed, they fade as the clock moves on. The clock counts plays, unless
+    rewards come with times.
     """
 
     half_life: FloatArray
+    limit: FloatArray
     clock: FloatArray
-    played: IntArray
-    squares: FloatArray
+    read_at: FloatArray
+    total_counts: IntArray
+    total_sums: FloatArray
+    total_carries: FloatArray
+    recent_counts: FloatArray
+    recent_sums: FloatArray
+    recent_squares: FloatArray
+    epochs: IntArray
+    doubts: FloatArray
+    changed: BoolArray
     added: ClassVar = {
         "half_life": array("memory", dtype=np.float64),
+        "limit": array("memory", dtype=np.float64),
         "clock": array("memory", dtype=np.float64),
-        "played": array("sum", ages="keep"),
-        "squares": array("sum", "arms", dtype=np.float64, ages="square"),
+        "read_at": array("cache", dtype=np.float64),
+        "total_counts": array("sum", "arms", ages="keep"),
+        "total_sums": array("sum", "arms", dtype=np.float64, ages="keep"),
+        "total_carries": array("sum", "arms", dtype=np.float64, ages="keep"),
+        "recent_counts": array("memory", "arms", dtype=np.float64),
+        "recent_sums": array("memory", "arms", dtype=np.float64),
+        "recent_squares": array("memory", "arms", dtype=np.float64),
+        "epochs": array("memory", "arms"),
+        "doubts": array("cache", "arms", dtype=np.float64),
+        "changed": array("cache", dtype=np.bool_),
     }
 
     @property
     def plays(self) -> IntArray:
         """Rewards recorded for each user, whatever they weigh now, (n_users,)."""
-        return self.played
+        plays: IntArray = self.total_counts.sum(axis=1)
+        return plays
 
     @property
     def effective(self) -> tuple[Any, FloatArray]:
         r"""Counts :math:`(\sum g)^2 / \sum g^2`, which bounds need, and sums of the same means."""
         share = np.ones(self.counts.shape)
-        np.divide(self.counts, self.squares, out=share, where=self.squares > 0)
+        faded = self.changed[:, np.newaxis] & (self.counts > 0)
+        np.divide(self.recent_counts**2, self.recent_squares, out=share, where=faded)
+        np.divide(share, self.counts, out=share, where=faded)
         return self.counts * share, self.sums * share
 
+    @cached_property
+    def kept(self) -> Sums:
+        """The sums, as kernels take them."""
+        return Sums(
+            self.total_counts, self.total_sums, self.total_carries,
+            self.recent_counts, self.recent_sums, self.recent_squares, self.epochs,
+        )  # fmt: skip
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Whether users have changed, as kernels take it."""
+        return Verdict(self.doubts, self.changed, self.limit)
+
+    def recent_at(self, users: IntArray, times: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the weights and weighted sums of some users at some times."""
+        counts, sums = np.empty((2, len(users), self.n_arms))
+        faded(self.kept, self.half_life, users, times, counts, sums, 2.0**-NOTHING)
+        return counts, sums
+
     def move(self, users: IntArray, times: FloatArray) -> None:
-        """Set the clocks of some users, each named once, and let what is known fade until then."""
-        fade(*self._fading, self.clock, self.half_life, users, times, 2.0**-NOTHING)
-        for name, empty in self._resets:
+        """Set the clocks of some users, each named once, and let what is read fade until then."""
+        self.clock[users] = times
+        some = self.changed[users]
+        self._fade(users[some], times[some])
+
+    def _fade(self, users: IntArray, times: FloatArray) -> None:
+        """Let what is read of users who have changed fade until some times."""
+        fade(self._fading, self.read_at, self.half_life, users, times, 2.0**-NOTHING)
+        self._empty(users, "reset")
+
+    def settle(self) -> Self:
+        """Read what the sums of all users say, after these were set; refuse what are none."""
+        for name in ("recent_counts", "recent_squares"):
+            if (getattr(self, name) < 0).any():
+                raise LobInputError(f"{name} must not be negative")
+        if ((self.total_counts == 0) & ((self.total_sums != 0) | (self.recent_counts > 0))).any():
+            raise LobInputError("total_sums and recent_counts must be 0 where total_counts is 0")
+        users = np.arange(self.n_users)
+        judge(self.kept, self.verdict, users)
+        self._read(users)
+        return self
+
+    def reread(self, users: IntArray) -> None:
+        """Read the sums of some users anew; what was derived from the old reading is forgotten."""
+        self._read(users)
+        self._empty(users, "reset", "renew")
+
+    def _read(self, users: IntArray) -> None:
+        new, old = users[self.changed[users]], users[~self.changed[users]]
+        self.read_at[users] = self.clock[users]
+        self.counts[new], self.sums[new] = self.recent_at(new, self.clock[new])
+        self.counts[old], self.sums[old] = self.total_counts[old], self.total_sums[old]
+        self.carries[new], self.carries[old] = 0.0, self.total_carries[old]
+
+    def _empty(self, users: IntArray, *ages: str) -> None:
+        """Forget what is of some users, where an array ages so."""
+        kind: Any = type(self)
+        for name, empty in _aging(kind, ages):
             getattr(self, name)[users] = empty
 
     @cached_property
-    def _resets(self) -> list[tuple[str, int]]:
-        """What is forgotten at once, and what then stands for nothing known."""
-        return [
-            (f.name, f.metadata["empty"]) for f in fields(self) if f.metadata["ages"] == "reset"
-        ]
-
-    @cached_property
-    def _fading(self) -> tuple[tuple[FloatArray, ...], FloatArray]:
-        """What fades, each array with two axes, views of those that policies read; and squares."""
+    def _fading(self) -> tuple[FloatArray, ...]:
+        """What fades, each array with two axes, views of those that policies read."""
         views = []
         for f in fields(self):
             if f.metadata["ages"] == "scale":
                 view = getattr(self, f.name).view()
                 view.shape = (self.n_users, view.size // max(self.n_users, 1))
                 views.append(view)
-        return tuple(views), self.squares
+        return tuple(views)
 
     def merge(self, other: Self) -> Self:
         """Return the state after the rewards of both, whose clocks must be the same clock."""
@@ -109,23 +185,36 @@ class Forgetting(State):
             )
         super().merge(other)  # refuses what does not fit
         parts, users = (self.copy(), other.copy()), np.arange(self.n_users)
-        clocks = [np.where(part.played > 0, part.clock, -np.inf) for part in parts]
+        clocks = [np.where(part.plays > 0, part.clock, -np.inf) for part in parts]
         now = np.where(np.isinf(np.maximum(*clocks)), 0.0, np.maximum(*clocks))
         for part in parts:
-            part.move(users, now)
+            part.move(users, now)  # what a policy adds up beside counts and sums
         merged = State.merge(*parts)
-        merged.half_life[:], merged.clock[:] = self.half_life, now
-        return merged
+        merged.half_life[:], merged.limit[:], merged.clock[:] = self.half_life, self.limit, now
+        total, carry = add_exactly(self.total_sums, self.total_carries, other.total_carries)
+        merged.total_sums[:], merged.total_carries[:] = add_exactly(total, carry, other.total_sums)
+        for part in parts:
+            add_recent(merged.kept, part.kept)
+        return merged.settle()
 
     def __reduce__(self) -> Any:
         return _rebuilt, (type(self).__bases__[1], self.arrays())
 
 
 @cache
+def _aging(kind: Any, ages: tuple[str, ...]) -> list[tuple[str, int]]:
+    """Return the arrays of a kind of state that age so, and what stands for nothing known."""
+    return [(f.name, f.metadata["empty"]) for f in fields(kind) if f.metadata["ages"] in ages]
+
+
+@cache
 def forgetting(kind: Any) -> type[Forgetting]:
-    """Return the kind of state that forgets, with floats for all that fades."""
+    """Return the kind of state that forgets, with floats for all that fades.
+
+    Counts and sums are read from others, so they need not be stored.
+    """
     changed = [
-        (f.name, FloatArray, field(metadata={**f.metadata, "dtype": np.float64}))
+        (f.name, FloatArray, field(metadata={**f.metadata, "dtype": np.float64, **_role(f.name)}))
         for f in fields(kind)
         if f.metadata["ages"] == "scale"
     ]
@@ -137,12 +226,28 @@ def forgetting(kind: Any) -> type[Forgetting]:
     return made  # type: ignore[no-any-return]
 
 
+def _role(name: str) -> dict[str, str]:
+    return {"role": "cache"} if name in ("counts", "sums", "carries") else {}
+
+
 def _rebuilt(kind: Any, arrays: dict[str, Any]) -> Forgetting:
     return forgetting(kind)(**arrays)
 
 
-def with_half_life(state: S, half_life: float) -> S:
-    """Return an empty state as one that forgets."""
+def limit_of(policy: Any) -> float:
+    """Return how large a doubt must be before a user of the policy has changed.
+
+    It is below 0, so that everybody has, where the noise of rewards is not known, where a policy
+    adds up more than counts and sums, and where it is to forget always.
+    """
+    sigma = getattr(policy, "sigma", None)
+    more = {f.name for f in fields(policy.state_type) if f.metadata["role"] == "sum"
+            and f.metadata["ages"] == "scale"} - {"counts", "sums", "carries"}  # fmt: skip
+    return -1.0 if policy.forget == ALWAYS or sigma is None or more else DOUBT * sigma**2
+
+
+def with_half_life(policy: Any, state: S) -> S:
+    """Return an empty state of a policy as one that forgets."""
     kind: Any = type(state)
     made = forgetting(kind)
     arrays: dict[str, Any] = {}
@@ -151,7 +256,10 @@ def with_half_life(state: S, half_life: float) -> S:
         old = getattr(state, f.name, None)
         new = np.zeros(shape) if old is None else old
         arrays[f.name] = np.ascontiguousarray(new, f.metadata["dtype"])
-    arrays["half_life"][:] = positive("half_life", half_life)
+    arrays["half_life"][:] = positive("half_life", policy.half_life)
+    one_of("forget", policy.forget, (ON_CHANGE, ALWAYS))
+    arrays["limit"][:] = limit_of(policy)
+    arrays["changed"][:] = arrays["limit"] < 0
     return made(**arrays)  # type: ignore[return-value]
 
 
@@ -165,63 +273,191 @@ def add_and_forget(
 ) -> None:
     """Add rewards at their times, by default one play after the other, in any order.
 
-    For a late reward the clock is set back to its own time, and then to now again: so policies,
+    Then what is read is brought along. Of users who have not changed that costs no more than
+    without forgetting: it is what it would be.
+    """
+    was = state.changed[users]
+    when = np.empty(len(users)) if times is None else times
+    args = state.kept, state.verdict, state.half_life, state.clock
+    if tally(*args, users, arms, rewards, when, times is None):
+        policy.absorb(state, users, arms, rewards)
+        return
+    same = was == state.changed[users]
+    for some in (np.flatnonzero(same & ~was), *_each_once(users, np.flatnonzero(same & was))):
+        given = users[some], arms[some], rewards[some]
+        if was[some].any():
+            _add_faded(policy, state, *given, when[some])
+        else:
+            policy.absorb(state, *given)
+    state.reread(np.unique(users[~same]))
+
+
+def _add_faded(
+    policy: Any,
+    state: Forgetting,
+    users: IntArray,
+    arms: IntArray,
+    rewards: FloatArray,
+    times: FloatArray,
+) -> None:
+    """Add rewards of different users, who have changed, to what is read.
+
+    For a late reward the reading is set back to its time, and then to now again: so policies,
     which add with weight 1, need not know of it.
     """
-    for some in _each_once(users):
-        who = users[some]
-        if times is None:
-            _add(policy, state, who, arms[some], rewards[some], state.clock[who] + 1.0)
-        else:
-            _add_at(policy, state, who, arms[some], rewards[some], times[some])
-
-
-def _add(
-    policy: Any,
-    state: Forgetting,
-    users: IntArray,
-    arms: IntArray,
-    rewards: FloatArray,
-    times: FloatArray,
-) -> None:
-    """Move the clocks of different users, and add a reward of weight 1 for each."""
-    state.move(users, times)
-    policy.absorb(state, users, arms, rewards)
-    count_plays(state.played, state.squares, users, arms)
-
-
-def _add_at(
-    policy: Any,
-    state: Forgetting,
-    users: IntArray,
-    arms: IntArray,
-    rewards: FloatArray,
-    times: FloatArray,
-) -> None:
-    """Add rewards of different users at times that may have passed; too late, they only count."""
-    now = np.where(state.played[users] > 0, state.clock[users], times)
+    first = state.plays[users] == 1
+    now = np.where(first, times, state.read_at[users])
+    state.read_at[users] = now
     heard = now - times < NOTHING * state.half_life[users]
-    state.played[users[~heard]] += 1
-    _add(policy, state, users[heard], arms[heard], rewards[heard], times[heard])
-    state.move(users[heard], np.maximum(now, times)[heard])
+    some = users[heard]
+    state._fade(some, times[heard])
+    policy.absorb(state, some, arms[heard], rewards[heard])
+    if (now > times).any():
+        state._fade(some, np.maximum(now, times)[heard])
 
 
-def _each_once(users: IntArray) -> Iterator[IntArray]:
-    """Yield places of ``users``, in order, such that no user comes twice."""
-    left = np.arange(len(users))
+def _each_once(users: IntArray, left: IntArray) -> Iterator[IntArray]:
+    """Yield the places ``left`` of ``users``, in order, such that no user comes twice."""
     while len(left):
-        first = left if len(left) == 1 else np.unique(users[left], return_index=True)[1]
-        if len(first) == len(left):
-            yield left
-            return
-        yield left[np.sort(first)]
+        first = np.sort(np.unique(users[left], return_index=True)[1])
+        yield left[first]
         left = np.delete(left, first)
+
+
+@lean
+def place(time: float, half_life: float) -> tuple[int, float]:
+    """Return the epoch of a time, and what a reward then weighs at its landmark: from 1 to 2^64."""
+    halvings = time / half_life
+    epoch = np.floor(halvings / STEP)
+    return int(epoch), 2.0 ** (halvings - epoch * STEP)
+
+
+@lean
+def shift(epochs: int) -> float:
+    """Return the factor that moves a landmark on by so many epochs."""
+    return 1.0 if epochs <= 0 else SHIFT if epochs == 1 else 0.0
+
+
+@lean
+def add_cell(
+    k: Sums, u: int, a: int, epoch: int, weight: float, weighted: float, squares: float
+) -> None:
+    """Add what is faded, relative to the landmark of an epoch, to an arm of a user.
+
+    Invariant: an arm's landmark is that of its latest reward, so its weight is at least 1.
+    """
+    if k.weights[u, a] == 0.0:
+        k.epochs[u, a] = epoch
+    old, new = shift(epoch - k.epochs[u, a]), shift(k.epochs[u, a] - epoch)
+    k.weights[u, a] = old * k.weights[u, a] + new * weight
+    k.weighted[u, a] = old * k.weighted[u, a] + new * weighted
+    k.squares[u, a] = old * old * k.squares[u, a] + new * new * squares
+    k.epochs[u, a] = max(epoch, k.epochs[u, a])
+
+
+@lean
+def doubt(k: Sums, u: int, a: int) -> float:
+    """Return the squared difference of an arm's faded mean and its mean, over its variance."""
+    n, w = k.counts[u, a], k.weights[u, a]
+    if n == 0 or w == 0.0:
+        return 0.0
+    spread = k.squares[u, a] / (w * w) - 1.0 / n
+    recent, mean = k.weighted[u, a] / w, k.sums[u, a] / n
+    gap = abs(recent - mean)
+    if spread * n < EVEN or gap <= ROUNDING * (abs(recent) + abs(mean)):
+        return 0.0
+    return float(gap * gap / spread)
+
+
+@lean
+def has_changed(v: Verdict, u: int) -> bool:
+    """Tell whether the doubt of some arm is above the limit."""
+    largest = 0.0
+    for a in range(v.doubts.shape[1]):
+        largest = max(largest, v.doubts[u, a])
+    return bool(largest > v.limit[u])
+
+
+@kernel
+def tally(
+    kept: Sums,
+    verdict: Verdict,
+    half_life: FloatArray,
+    clock: FloatArray,
+    users: IntArray,
+    arms: IntArray,
+    rewards: FloatArray,
+    times: FloatArray,
+    by_plays: bool,
+) -> bool:
+    """Add rewards to the sums of all time and to the faded ones, and judge; move the clocks.
+
+    Write the times, if these are plays. Return whether nobody is or was changed. O(1) for each
+    reward of who has not changed.
+    """
+    calm = True
+    for i in range(len(users)):
+        u, a = users[i], arms[i]
+        if by_plays:
+            times[i] = clock[u] + 1.0
+        if times[i] > clock[u] or kept.counts[u].sum() == 0:
+            clock[u] = times[i]
+        kept.counts[u, a] += 1
+        kept.sums[u, a], kept.carries[u, a] = add_exactly(
+            kept.sums[u, a], kept.carries[u, a], rewards[i]
+        )
+        epoch, g = place(times[i], half_life[u])
+        add_cell(kept, u, a, epoch, g, g * rewards[i], g * g)
+        verdict.doubts[u, a] = doubt(kept, u, a)
+        if verdict.changed[u] or verdict.doubts[u, a] > verdict.limit[u]:
+            verdict.changed[u] = has_changed(verdict, u)
+            calm = False
+    return calm
+
+
+@kernel
+def judge(kept: Sums, verdict: Verdict, users: IntArray) -> None:
+    """Judge anew whether users have changed."""
+    for u in users:
+        for a in range(kept.counts.shape[1]):
+            verdict.doubts[u, a] = doubt(kept, u, a)
+        verdict.changed[u] = has_changed(verdict, u)
+
+
+@kernel
+def add_recent(to: Sums, of: Sums) -> None:
+    """Add all that is faded in one table of sums to another; landmarks may differ."""
+    for u in range(of.weights.shape[0]):
+        for a in range(of.weights.shape[1]):
+            if of.weights[u, a] > 0.0:
+                args = of.weights[u, a], of.weighted[u, a], of.squares[u, a]
+                add_cell(to, u, a, of.epochs[u, a], *args)
+
+
+@kernel
+def faded(
+    kept: Sums,
+    half_life: FloatArray,
+    users: IntArray,
+    times: FloatArray,
+    counts: FloatArray,
+    sums: FloatArray,
+    least: float,
+) -> None:
+    """Write the weights and weighted sums of users at some times; 0 for what weighs too little."""
+    for i in range(len(users)):
+        u = users[i]
+        for a in range(counts.shape[1]):
+            factor = 2.0 ** (STEP * kept.epochs[u, a] - times[i] / half_life[u])
+            counts[i, a] = sums[i, a] = 0.0
+            if kept.weights[u, a] * factor >= least:
+                counts[i, a] = kept.weights[u, a] * factor
+                sums[i, a] = kept.weighted[u, a] * factor
 
 
 @kernel
 def fade(
     arrays: tuple[FloatArray, ...],
-    squares: FloatArray,
     clock: FloatArray,
     half_life: FloatArray,
     users: IntArray,
@@ -230,8 +466,8 @@ def fade(
 ) -> None:
     """Set the clocks of users, and multiply their rows by 2^(-(time - clock) / half-life).
 
-    Squares of weights, by the square; arms that weigh less than ``least`` are forgotten. The first
-    arrays are counts, sums and carries. O(numbers in these rows).
+    Arms that weigh less than ``least`` are forgotten. The first arrays are counts, sums and
+    carries. O(numbers in these rows).
     """
     counts, sums, carries = arrays[0], arrays[1], arrays[2]
     for i in range(len(users)):
@@ -241,15 +477,6 @@ def fade(
             for j in range(rows.shape[1]):
                 rows[u, j] = rows[u, j] * factor if factor > 0.0 else 0.0
         for a in range(counts.shape[1]):
-            squares[u, a] *= factor * factor
             if counts[u, a] < least:  # so that none vanishes before the others
-                counts[u, a] = sums[u, a] = carries[u, a] = squares[u, a] = 0.0
+                counts[u, a] = sums[u, a] = carries[u, a] = 0.0
         clock[u] = times[i]
-
-
-@kernel
-def count_plays(played: IntArray, squares: FloatArray, users: IntArray, arms: IntArray) -> None:
-    """Count a reward of weight 1 for each of some users."""
-    for i in range(len(users)):
-        played[users[i]] += 1
-        squares[users[i], arms[i]] += 1.0

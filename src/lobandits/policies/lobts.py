@@ -39,7 +39,7 @@ class LobTSState(LossState):
         Plays at the last projection, -1 before the first.
     """
 
-    known: IntArray = field(metadata=array("memory"))
+    known: IntArray = field(metadata=array("memory", ages="renew"))
     weights: FloatArray = field(metadata=array("memory", "arms", dtype=np.float64))
     projected: IntArray = field(metadata=array("memory", empty=-1, ages="reset"))
 

@@ -54,7 +54,7 @@ class LobUCBState(State):
     infeasible: IntArray = field(metadata=array("sum", ages="keep"))
     feasible: Bits = field(metadata=array("memory", "words", dtype=np.uint64))
     refreshed: IntArray = field(metadata=array("memory", empty=-1, ages="reset"))
-    known: IntArray = field(metadata=array("memory"))
+    known: IntArray = field(metadata=array("memory", ages="renew"))
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ class Losses(NamedTuple):
 class LossState(State):
     """Rewards, and bounds that save projections: see `Bounds` and `Losses`."""
 
-    known: IntArray = field(metadata=array("cache"))
+    known: IntArray = field(metadata=array("cache", ages="renew"))
     lower: FloatArray = field(metadata=array("cache", "items", dtype=np.float64, ages="scale"))
     upper: FloatArray = field(metadata=array("cache", "uppers", dtype=np.float64, ages="scale"))
     carried: FloatArray = field(metadata=array("cache", "arms", "items", dtype=np.float64))

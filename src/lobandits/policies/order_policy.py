@@ -99,7 +99,8 @@ class OrderPolicy(Policy[S]):
 
         A state remembers it, so as to forget what it derived from other orders.
         """
-        told = {"orders", "half_life"}  # what was derived from orders fades with the rewards
+        # What was derived from orders fades with the rewards, so it may stay.
+        told = {"orders", "half_life", "forget"}
         options = [_list(value) for name, value in self._items().items() if name not in told]
         keys = np.empty(len(self.orders.tables.kind), np.int64)
         with np.errstate(over="ignore"):

@@ -2,8 +2,9 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Generic, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,11 +19,17 @@ from lobandits._checks import (
     user_indices,
     whole,
 )
+from lobandits._frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_names
 from lobandits.policies.choices import checked_allowed, draw_arms
 from lobandits.policies.explanation import Details, Explanation, rows
-from lobandits.policies.forgetting import HalfLife, add_and_forget, forgetting, with_half_life
+from lobandits.policies.forgetting import (
+    ON_CHANGE,
+    add_and_forget,
+    forgetting,
+    with_half_life,
+)
 from lobandits.policies.registry import register
 from lobandits.policies.rewards import add_rewards, checked_rewards
 from lobandits.policies.state import S, State, empty_state, fill, stored_users
@@ -30,7 +37,8 @@ from lobandits.policies.state import S, State, empty_state, fill, stored_users
 Style = tuple[str, str, str]  # of a line: colour, "solid" or "dashed", marker
 
 
-class Policy(HalfLife, ABC, Generic[S]):
+@dataclass(frozen=True)
+class Policy(Frozen, ABC, Generic[S]):
     """Decides which arm each user plays, from the rewards recorded so far.
 
     A subclass is a frozen dataclass with a ``name`` and one method, `odds`; defining it makes it
@@ -51,6 +59,9 @@ class Policy(HalfLife, ABC, Generic[S]):
     half_life : float or None
         Every policy takes it, by name: a reward counts half after so many further plays of its
         user. By default nothing is ever forgotten.
+    forget : str
+        With a half-life: "on_change", as long as recent rewards do not speak for a change of the
+        user, all count alike; "always", they fade whatever they say.
 
     Examples
     --------
@@ -70,8 +81,18 @@ class Policy(HalfLife, ABC, Generic[S]):
     label: ClassVar[str]
     style: ClassVar[Style | None] = None
     state_type: ClassVar[type[Any]] = State
-    n_arms: int
-    arms: tuple[str, ...]
+    half_life: float | None = field(default=None, kw_only=True, metadata={"rare": True})
+    forget: str = field(default=ON_CHANGE, kw_only=True, metadata={"rare": True})
+
+    if TYPE_CHECKING:  # no fields here: a policy has them as fields, in its own order
+
+        @property
+        def n_arms(self) -> int:
+            """Number of arms."""
+
+        @property
+        def arms(self) -> tuple[str, ...]:
+            """Their names."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Make a class that has a name of its own known to `POLICIES`."""
@@ -221,7 +242,7 @@ class Policy(HalfLife, ABC, Generic[S]):
         if default not in (None, n):
             raise LobInputError(f"n_users is {n}, but this policy has parts for {default} users")
         state = self.new_state(n)
-        return state if self.half_life is None else with_half_life(state, self.half_life)
+        return state if self.half_life is None else with_half_life(self, state)
 
     def new_state(self, n_users: int) -> S:
         """Return an empty state; policies whose states have other axes override this."""
@@ -234,7 +255,9 @@ class Policy(HalfLife, ABC, Generic[S]):
 
     def restore(self, data: Mapping[str, ArrayLike]) -> S:
         """Return the state whose `to_dict` is ``data``, after checking every array."""
-        return fill(self.start(stored_users(data)), data)
+        state: Any = fill(self.start(stored_users(data)), data)
+        restored: S = state if self.half_life is None else state.settle()
+        return restored
 
     @property
     def n_users(self) -> int | None:

@@ -21,7 +21,7 @@ else:
     S = TypeVar("S", bound="State")
 
 Role = Literal["sum", "memory", "cache"]
-Ages = Literal["scale", "square", "reset", "keep"]
+Ages = Literal["scale", "reset", "renew", "keep"]
 
 
 def array(
@@ -34,7 +34,8 @@ def array(
     follow the one of users; ``empty`` stands for nothing known.
 
     Where a state forgets, ``ages`` says what a factor on all weights does to the array: "scale" (by
-    the same factor; the default of sums), "square" (by its square), "reset" (to empty), "keep".
+    the same factor; the default of sums), "reset" (to empty), "renew" (to empty where other rewards
+    are read from now on; they may fade) or "keep".
     """
     ages = ages or ("scale" if role == "sum" else "keep")
     return {"role": role, "axes": axes, "dtype": dtype, "empty": empty, "ages": ages}
@@ -160,9 +161,10 @@ def empty_state(kind: type[S], n_users: int, **sizes: int) -> S:
 
 def stored_users(data: Mapping[str, ArrayLike]) -> int:
     """Return how many users a stored state has."""
-    if not isinstance(data, Mapping) or "counts" not in data:
-        raise LobInputError("a state needs the array 'counts'")
-    return len(np.atleast_1d(number_array("counts", data["counts"])))
+    for name in ("counts", "total_counts"):  # the second where it forgets
+        if isinstance(data, Mapping) and name in data:
+            return len(np.atleast_1d(number_array(name, data[name])))
+    raise LobInputError("a state needs the array 'counts'")
 
 
 def fill(state: S, data: Mapping[str, ArrayLike]) -> S:

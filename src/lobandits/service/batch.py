@@ -24,8 +24,8 @@ from lobandits.service.past_rewards import (
     Sums,
     add_reward,
 )
+from lobandits.service.recent import Added
 from lobandits.service.store import Store
-from lobandits.service.store.models import StoredNames
 from lobandits.service.store.tables import MINUTE, microseconds
 from lobandits.service.store.transaction import StoredDecision, Transaction
 
@@ -46,12 +46,16 @@ class Recorded(NamedTuple):
 
 def record_rewards(
     transaction: Transaction,
-    names: StoredNames,
+    current: CurrentModels,
     calls: Sequence[RewardCall],
     now: int,
-    added: Sums,
+    added: Added,
 ) -> Recorded:
-    """Write the rewards of decisions that have none, and add them to ``added``, by user and arm."""
+    """Write the rewards of decisions that have none, and add them to ``added``.
+
+    They count with the times of their decisions, however late they come.
+    """
+    names = current.names
     ids = {key for call in calls for key, _ in call.rewards if key}
     stored = transaction.find_decisions(sorted(ids), lock=True)
     written: list[tuple[float, int | None, int]] = []
@@ -68,7 +72,8 @@ def record_rewards(
                 written.append((reward, when, found.number))
                 recorded.rewarded.append((found, reward))
                 stored[found.id] = found._replace(reward=reward, rewarded=when)
-                add_reward(added, (found.user_id, found.arm_id), reward)
+                fades = current.half_life(names.problem(found.model))
+                added.add((found.user_id, found.arm_id), reward, found.time, fades)
                 if not call.default:
                     add_reward(recorded.earned, found.arm_id, reward)
     transaction.set_rewards(written)
@@ -116,7 +121,7 @@ class Batch:
         comparisons: Comparisons,
     ) -> None:
         self._writer, self._comparisons = writer, comparisons
-        self._names = current.names
+        self._current = current
         self._rewards = [call for call in calls if isinstance(call, RewardCall)]
         decisions = [call for call in calls if isinstance(call, DecisionCall)]
         self._maker = DecisionMaker(current, rng, decisions, rules)
@@ -134,10 +139,11 @@ class Batch:
     def _do(self, transaction: Transaction) -> Outcomes:
         now = microseconds()
         self._maker.find_users(transaction)
-        added: Sums = {}
-        past = self._past.record(transaction, added)
-        recorded = record_rewards(transaction, self._names, self._rewards, now, added)
-        transaction.add_statistics((*cell, *sums) for cell, sums in added.items())
+        added = Added()
+        past = self._past.record(transaction, now, added)
+        recorded = record_rewards(transaction, self._current, self._rewards, now, added)
+        transaction.add_statistics(added.plain())
+        transaction.add_fading_statistics(added.fading())
         decided = self._maker.decide(transaction, now)
         made, rewarded = decided.made, recorded.rewarded
         played, earned = Counter(map(ARM, made)), recorded.earned

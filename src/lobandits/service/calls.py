@@ -5,6 +5,7 @@ Threads that come together share one, by `GroupCommit`.
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import UTC, datetime
 from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -23,6 +24,7 @@ from lobandits.service.decision import (
 )
 from lobandits.service.errors import InvalidRequestError, UnknownDecisionError
 
+LATEST = 253_402_300_799  # seconds: the end of the year 9999
 MOST_ITEMS = 2_000  # decisions and rewards of one transaction, unless a single call has more
 
 T = TypeVar("T")
@@ -53,6 +55,7 @@ class PastReward(NamedTuple):
     user: str
     arm: str
     reward: float
+    time: int | None = None  # microseconds since 1970
 
 
 def read_requests(requests: Iterable[Any]) -> list[Request]:
@@ -66,15 +69,16 @@ def read_rewards(rewards: Iterable[Any]) -> list[Reward]:
 
 
 def read_past_rewards(rewards: Iterable[Any]) -> list[PastReward]:
-    """Return past rewards: each a mapping with id, user, arm and reward."""
+    """Return past rewards: each a mapping with id, user, arm, reward and perhaps time."""
     return [_past_reward(reward) for reward in _listed("rewards", rewards)]
 
 
 def _past_reward(reward: Any) -> PastReward:
-    key, user, arm, value = _fields(reward, "past reward", *PastReward._fields)
+    key, user, arm, value, time = _fields(reward, "past reward", *PastReward._fields)
     if not isinstance(arm, str):
         raise InvalidRequestError("arm", f"an arm must be a string, got {type(arm).__name__}")
-    return PastReward(check_name("id", key), check_user(user), arm, check_reward(value))
+    name, who = check_name("id", key), check_user(user)
+    return PastReward(name, who, arm, check_reward(value), check_time(time))
 
 
 def _request(request: Any) -> Request:
@@ -113,6 +117,24 @@ def _listed(noun: str, items: Any) -> list[Any]:
     if isinstance(items, str | bytes | dict) or not isinstance(items, Iterable):
         raise LobInputError(f"{noun} must be a list, got {type(items).__name__}")
     return list(items)
+
+
+def check_time(time: Any) -> int | None:
+    """Return a time in microseconds, if it is seconds since 1970, ISO 8601 text, or a date."""
+    if time is None:
+        return None
+    try:
+        if isinstance(time, str):
+            time = datetime.fromisoformat(time)
+        if isinstance(time, datetime):
+            time = time.replace(tzinfo=time.tzinfo or UTC).timestamp()
+        if not isinstance(time, bool) and abs(time) <= LATEST:
+            return round(float(time) * 1e6)
+    except (TypeError, ValueError):
+        pass
+    raise InvalidRequestError(
+        "time", f"a time must be seconds since 1970, or text such as 2026-01-31, got {time!r:.40}"
+    )
 
 
 def check_reward(reward: Any) -> float:

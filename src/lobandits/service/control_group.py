@@ -68,6 +68,11 @@ class Control:
 
     def __post_init__(self) -> None:
         encoded(self.policy)
+        if self.policy.half_life is not None:
+            raise LobInputError(
+                f"{self.policy!r} has a half-life, but users of a control group are never "
+                "forgotten; give it none"
+            )
         if isinstance(self.share, bool) or not 0 < self.share < 1:
             raise LobInputError(
                 f"the share of the control group must be between 0 and 1, got {self.share!r}"

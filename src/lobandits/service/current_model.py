@@ -76,6 +76,11 @@ class CurrentModels:
             f"there is no problem {name!r:.80}; put its first model: lob model put --problem"
         )
 
+    def half_life(self, problem: str) -> int | None:
+        """Return the half-life of a problem's rewards in microseconds; None: they never fade."""
+        found = self._models.get(problem)
+        return None if found is None else found.half_life
+
     def put(self, policy: Policy, problem: str | None = None) -> str:
         """Let a policy decide, as the newest model; return the model's name."""
         put_model(self._store, *encoded(policy), policy.arms, problem or self.problem)

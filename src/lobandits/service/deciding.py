@@ -150,11 +150,13 @@ class DecisionMaker:
             users = users | transaction.add_users(new)
         row_of = dict(zip(names, range(len(names)), strict=True))
         numbers = [users[name] for name in names]
-        stored = transaction.read_statistics(numbers)
+        groups = _by_model(wants)
+        faded = any(model.half_life is not None for model in groups)
+        stored = transaction.read_statistics(numbers, faded)
         written: list[NewDecision] = []
         made: dict[bytes, Decision] = {}
-        for model, mine in _by_model(wants).items():
-            table = model.table(numbers, stored)
+        for model, mine in groups.items():
+            table = model.table(numbers, stored, now)
             rows = np.array([row_of[want.user] for want in mine])
             arms, version = model.policy.arms, model.name
             for want, place, row in self._choose(model, mine, table, rows, users, now):

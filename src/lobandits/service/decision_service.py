@@ -217,8 +217,9 @@ class DecisionService:
 
         A reward is a mapping with ``user``, ``arm``, ``reward`` and an ``id``, any text or number
         of the caller's by which it counts once: "recorded", then "already recorded", or "conflict"
-        where the id has another user, arm or reward. Nothing is counted if the model lacks an arm
-        (`UnknownArmError`).
+        where the id has another user, arm, reward or time. Nothing is counted if the model lacks
+        an arm (`UnknownArmError`). A ``time`` (seconds since 1970, ISO text or a datetime) says how
+        recent it is, for models with a half-life; by default it is now.
         """
         return self._group.submit(PastCall(rewards, problem))
 
@@ -257,7 +258,7 @@ class DecisionService:
         """
         model = self._model(problem)
         statistics = user_statistics(self.store, model.problem, check_user(user))
-        return user_report(model, self._current.names, user, statistics)
+        return user_report(model, self._current.names, user, statistics, microseconds())
 
     def explain(
         self, user: str, context: str | None = None, problem: str | None = None
@@ -269,9 +270,11 @@ class DecisionService:
         model = self._model(problem)
         places = model.places(None, check_context(context))
         statistics = user_statistics(self.store, model.problem, check_user(user))
-        report = user_report(model, self._current.names, user, statistics)
+        now = microseconds()
+        report = user_report(model, self._current.names, user, statistics, now)
         rules = self.rules.of(model.problem)
-        return report | explanation(model, statistics, places, rules, rules.in_control(user))
+        table = model.table([0], statistics, now)
+        return report | explanation(model, table, places, rules, rules.in_control(user))
 
     def forget(self, user: str) -> int:
         """Delete a user's statistics and decisions, of all problems; return how many decisions."""

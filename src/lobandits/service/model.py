@@ -16,13 +16,36 @@ from lobandits.service.errors import (
     UnknownContextError,
     UnreadableModelError,
 )
-from lobandits.service.served_policy import decoded, drawn, odds_of, state_of, with_floor
+from lobandits.service.served_policy import (
+    RecentTable,
+    decoded,
+    drawn,
+    microseconds_of,
+    odds_of,
+    state_of,
+    with_floor,
+)
 from lobandits.service.store import Store
 from lobandits.service.store.models import DEFAULT_PROBLEM, arm_numbers, read_model
 from lobandits.service.store.transaction import StoredStatistics
 
 Places = list[int] | None  # of allowed arms in the model, in any order; None for all arms
-Table = tuple[IntArray, FloatArray]  # counts and sums, (n_users, n_arms) as the model's arms
+
+
+class Table(NamedTuple):
+    """Rows of statistics, (n_users, n_arms) as the model's arms; and what of them is recent."""
+
+    counts: IntArray
+    sums: FloatArray
+    recent: RecentTable | None = None
+
+    def take(self, rows: IntArray) -> "Table":
+        """Return the rows of some users."""
+        return Table(
+            self.counts[rows],
+            self.sums[rows],
+            None if self.recent is None else self.recent.take(rows),
+        )
 
 
 class Choices(NamedTuple):
@@ -54,6 +77,7 @@ class Model:
                 "its policy (--import), upgrade lobandits if a newer one made it, or go back to "
                 f"the model before it: lob model rollback --store {store.url}{here}"
             ) from error
+        self.half_life = microseconds_of(self.policy)
         self.column = np.full(max(arms.values()) + 2, -1)  # the last one is of all later arms
         self.column[self.ids] = np.arange(len(self.ids))
         self._place_of = {name: place for place, name in enumerate(self.policy.arms)}
@@ -99,8 +123,11 @@ class Model:
                 raise UnknownContextError(str(reason)) from None
         return self._contexts[context]
 
-    def table(self, users: Sequence[int], stored: StoredStatistics) -> Table:
-        """Return the statistics of ``users``, in their order, without arms of other models."""
+    def table(self, users: Sequence[int], stored: StoredStatistics, now: int) -> Table:
+        """Return the statistics of ``users``, in their order, without arms of other models.
+
+        What faded by another half-life counts for nothing.
+        """
         numbers = np.array(users, np.int64)
         order = np.argsort(numbers)
         counts = np.zeros((len(numbers), len(self.ids)), np.int64)
@@ -110,7 +137,16 @@ class Model:
         rows = order[np.searchsorted(numbers, stored.users[kept], sorter=order)]
         counts[rows, columns[kept]] = stored.plays[kept]
         sums[rows, columns[kept]] = stored.totals[kept]
-        return counts, sums
+        if self.half_life is None:
+            return Table(counts, sums)
+        recent = RecentTable.empty(counts.shape, self.half_life, now)
+        fits = stored.half_lives[kept] == self.half_life
+        where = rows[fits], columns[kept][fits]
+        recent.epochs[where] = stored.epochs[kept][fits]
+        recent.weights[where] = stored.weights[kept][fits]
+        recent.weighted[where] = stored.weighted[kept][fits]
+        recent.squares[where] = stored.squares[kept][fits]
+        return Table(counts, sums, recent)
 
     def choose(
         self,
@@ -127,8 +163,7 @@ class Model:
         Request i is of the user ``rows[i]`` of the table, who may play the arms ``sets[i]``; the
         control group decides for it if ``controlled[i]``, the caller itself if ``shown[i]``.
         """
-        counts, sums = table
-        odds = self.odds(counts[rows], sums[rows], self.allowed(sets), rules, controlled)
+        odds = self.odds(table.take(rows), self.allowed(sets), rules, controlled)
         arms, chances = (array.tolist() for array in drawn(odds, rng))
         played = list(arms)
         for i, arm in enumerate(shown):
@@ -138,20 +173,20 @@ class Model:
 
     def odds(
         self,
-        counts: IntArray,
-        sums: FloatArray,
+        table: Table,
         allowed: BoolArray,
         rules: Rules = PLAIN,
         controlled: Sequence[bool] = (),
     ) -> FloatArray:
         """Return the odds of each arm for users with these rewards, as they are served."""
-        odds = odds_of(self.policy, state_of(self.policy, counts, sums), allowed)
+        odds = odds_of(self.policy, state_of(self.policy, *table), allowed)
         group = rules.control
         if group is not None and any(controlled):
             mine = np.flatnonzero(controlled)
             every = np.broadcast_to(allowed, odds.shape)
             odds = odds.copy()
-            odds[mine] = group.odds(self.policy.arms, counts[mine], sums[mine], every[mine])
+            told = table.counts[mine], table.sums[mine]  # a control group never forgets
+            odds[mine] = group.odds(self.policy.arms, *told, every[mine])
         return with_floor(odds, allowed, rules.explore) if rules.explore else odds
 
     def allowed(self, sets: Sequence[Places]) -> BoolArray:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from lobandits.errors import LobError
 from lobandits.service.calls import PastCall
 from lobandits.service.current_model import CurrentModels
+from lobandits.service.recent import Added
 from lobandits.service.store.transaction import StoredReward, Transaction
 
 RECORDED, ALREADY, CONFLICT = "recorded", "already recorded", "conflict"
@@ -27,6 +28,8 @@ class Known(NamedTuple):
     user: str
     arm: int
     reward: float
+    time: int | None
+    half_life: int | None
 
 
 class PastRewards:
@@ -40,9 +43,10 @@ class PastRewards:
             except LobError as error:
                 call.fail(error)
 
-    def record(self, transaction: Transaction, added: Sums) -> dict[PastCall, list[str]]:
+    def record(self, transaction: Transaction, now: int, added: Added) -> dict[PastCall, list[str]]:
         """Write rewards that are new, add them to ``added``, and return the statuses of all.
 
+        One without a time counts as of now.
         Users are found first, as decisions do, so that nobody is forgotten meanwhile.
         """
         if not self._known:
@@ -57,14 +61,16 @@ class PastRewards:
         for call, rows in self._known.items():
             statuses[call] = []
             for row in rows:
-                given = StoredReward(row.id, users[row.user], row.arm, row.reward)
+                time = now if row.time is None else row.time
+                given = StoredReward(row.id, users[row.user], row.arm, row.reward, time)
                 found = stored.setdefault(row.id, given)
                 if found is given:
                     written.append(given)
-                    add_reward(added, (given.user_id, given.arm_id), given.reward)
+                    added.add((given.user_id, given.arm_id), given.reward, time, row.half_life)
                     statuses[call].append(RECORDED)
                 else:
-                    statuses[call].append(ALREADY if found == given else CONFLICT)
+                    same = found == given or (row.time is None and found[:4] == given[:4])
+                    statuses[call].append(ALREADY if same else CONFLICT)
         transaction.add_past(sorted(written))
         return statuses
 
@@ -73,7 +79,14 @@ def _known(current: CurrentModels, call: PastCall) -> list[Known]:
     model = current.model(call.problem)
     places = model.places([row.arm for row in call.rewards], None) or []
     return [
-        Known(_digest(model.problem, row.id), row.user, model.ids[place], row.reward)
+        Known(
+            _digest(model.problem, row.id),
+            row.user,
+            model.ids[place],
+            row.reward,
+            row.time,
+            model.half_life,
+        )
         for row, place in zip(call.rewards, places, strict=True)
     ]
 

@@ -3,19 +3,21 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray
+from lobandits._checks import BoolArray, FloatArray, IntArray, positive
 from lobandits.errors import LobError, LobInputError
 from lobandits.policies import Policy, State, policy_from_dict
 from lobandits.policies.choices import draw_arms
+from lobandits.policies.forgetting import with_half_life
 from lobandits.policies.policy import normalised
 from lobandits.policies.registry import stored_form
 from lobandits.service.decision import MOST_ALLOWED, MOST_CHARACTERS
 
 MOST_CELLS = 50_000_000  # arms x arms x states of orders: what they take in bytes
+LONGEST_HALF_LIFE = 1000 * 366 * 86400.0  # seconds
 MOST_ARMS_OF_PRIOR = 500  # a decision takes time in the cube of them
 
 
@@ -53,10 +55,7 @@ def encoded(policy: Policy) -> tuple[str, str]:
             "service stores; serve another policy (for lobts and lobucb: project_every=1, "
             "refresh_every=1)"
         )
-    if policy.half_life is not None:
-        raise LobInputError(
-            f"{policy!r} has a half-life, but a service adds up all rewards alike; serve it without"
-        )
+    microseconds_of(policy)
     for arm in policy.arms:
         if len(arm) > MOST_CHARACTERS or "\0" in arm:
             raise LobInputError(
@@ -86,8 +85,46 @@ def decoded(text: str) -> Policy:
     data = json.loads(text)
     check_size(data)
     policy = policy_from_dict(data)
-    choose_arms(policy, policy.new_state(1), policy.all_arms, np.random.default_rng(0))
+    choose_arms(policy, policy.start(1), policy.all_arms, np.random.default_rng(0))
     return policy
+
+
+def microseconds_of(policy: Policy) -> int | None:
+    """Return the half-life of a policy, whose unit is seconds in a service."""
+    if policy.half_life is None:
+        return None
+    seconds = positive("half_life", policy.half_life)
+    if not 1.0 <= seconds <= LONGEST_HALF_LIFE:
+        raise LobInputError(
+            f"a service needs a half-life from 1 second to 1000 years, got {seconds:g} seconds"
+        )
+    return round(seconds * 1e6)
+
+
+class RecentTable(NamedTuple):
+    """Faded sums of users' arms, (n_users, n_arms) each, by a half-life; times in microseconds."""
+
+    epochs: IntArray
+    weights: FloatArray
+    weighted: FloatArray
+    squares: FloatArray
+    half_life: int
+    now: int
+
+    @classmethod
+    def empty(cls, shape: tuple[int, ...], half_life: int, now: int) -> "RecentTable":
+        """Return that nothing is recent."""
+        weights, weighted, squares = np.zeros((3, *shape))
+        return cls(np.zeros(shape, np.int64), weights, weighted, squares, half_life, now)
+
+    def take(self, rows: IntArray) -> "RecentTable":
+        """Return the rows of some users."""
+        return self._replace(
+            epochs=self.epochs[rows],
+            weights=self.weights[rows],
+            weighted=self.weighted[rows],
+            squares=self.squares[rows],
+        )
 
 
 def as_policy(data: Mapping[str, Any]) -> Policy:
@@ -135,9 +172,24 @@ def drawn(odds: FloatArray, rng: np.random.Generator) -> tuple[IntArray, FloatAr
     return arms, odds[np.arange(len(odds)), arms] / odds.sum(axis=1)
 
 
-def state_of(policy: Policy, counts: IntArray, sums: FloatArray) -> State:
+def state_of(
+    policy: Policy, counts: IntArray, sums: FloatArray, recent: RecentTable | None = None
+) -> State:
     """Return the state of users with these rewards, (n_users, n_arms) each."""
-    state: State = policy.one_time_state(len(counts))
+    state: Any = policy.one_time_state(len(counts))
+    if recent is not None:
+        return _fading_state(policy, state, counts, sums, recent)
     state.counts[...] = counts
     state.sums[...] = sums
-    return state
+    return state  # type: ignore[no-any-return]
+
+
+def _fading_state(
+    policy: Policy, empty: State, counts: IntArray, sums: FloatArray, recent: RecentTable
+) -> State:
+    state: Any = with_half_life(policy, empty)
+    state.half_life[:], state.clock[:] = recent.half_life, recent.now
+    state.total_counts[...], state.total_sums[...] = counts, sums
+    state.epochs[...], state.recent_counts[...] = recent.epochs, recent.weights
+    state.recent_sums[...], state.recent_squares[...] = recent.weighted, recent.squares
+    return state.settle()  # type: ignore[no-any-return]

@@ -1,29 +1,31 @@
-"""A part of a run that any worker can do: some users, every policy, every round.
+"""A part of a run that any worker can do: some users, every policy, every round; and the workers.
 
 A reward is made from one number z[u, t] whichever arm is played, and policies that draw alike draw
 the same numbers: so differences between policies have a small variance.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from lobandits._imports import Code
 from lobandits.errors import LobInputError
 from lobandits.simulation.moments import BATCH
-from lobandits.simulation.policy_specs import take_users
+from lobandits.simulation.policy_run import Outcome, PolicyRun
 from lobandits.simulation.problems import Environment, Problems
 from lobandits.simulation.streams import BLOCK, Noise, Stream
 
-if TYPE_CHECKING:
-    from lobandits.simulation.policy_run import Outcome, PolicyRun
-
-
 LARGEST_CHUNK = 512  # users: more would not make a round's share of Python any smaller
 LARGEST_TABLE = 2**22  # numbers that a chunk may hold for all its users
+PATIENCE = 0.2  # seconds between looks for Ctrl-C, where waiting for a lock hides it
+Pending = Future[dict[str, Outcome]]
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Chunk:
     """
 
     code: Code
-    play: "type[PolicyRun]"
+    play: type[PolicyRun]
     env: Environment
     specs: Mapping[str, Any]
     horizon: int
@@ -67,6 +69,15 @@ class Chunk:
             yield self.part(first, min(size, self.n_users - first), self.rounds)
 
 
+def take_users(label: str, policy: Any, first: int, n: int) -> Any:
+    """Return the policy of the users ``first`` to ``first + n - 1``."""
+    if policy.n_users is None:
+        return policy
+    if policy.n_users < first + n:
+        raise LobInputError(f"policy {label!r} has parts for only {policy.n_users} users")
+    return policy.take(np.arange(first, first + n))
+
+
 def even_size(numbers: int, n_users: int, workers: int, wanted: int | None) -> int:
     """Return a multiple of 8 that shares users evenly, each of whom holds so many numbers."""
     if wanted is not None:
@@ -84,7 +95,7 @@ class Control:
     stop: Event = field(default_factory=Event)
 
 
-def run_chunk(chunk: Chunk, control: Control | None = None) -> "dict[str, Outcome]":
+def run_chunk(chunk: Chunk, control: Control | None = None) -> dict[str, Outcome]:
     """Play all rounds of a chunk; return each policy's outcome by label."""
     control = control or Control()
     if chunk.code.failure:
@@ -121,3 +132,50 @@ def warm_up(run: Chunk) -> int:
     run_chunk(run.part(0, n, rounds=min(2, run.horizon)))
     orders = run.env.sample(n, run.seed).orders
     return max(orders.n_states * orders.n_arms, len(run.specs) * run.horizon // 2)
+
+
+def worker_pool(executor: Executor | None, workers: int) -> AbstractContextManager[Executor]:
+    """Return the executor given, which stays open, or threads of our own."""
+    if executor is not None:
+        return nullcontext(executor)
+    return ThreadPoolExecutor(workers, thread_name_prefix="lob-simulate")
+
+
+def outcomes_in_order(
+    pool: Executor, chunks: Iterator[Chunk], window: int, control: Control
+) -> Generator[dict[str, Outcome], None, None]:
+    """Yield outcomes in order, of at most ``window`` chunks under way; an early end stops them."""
+    pending: deque[Pending] = deque()
+    try:
+        while True:
+            for chunk in islice(chunks, window - len(pending)):
+                pending.append(_submit(pool, chunk, control))
+            if not pending:
+                return
+            _wait_for_next(pending)
+            while pending and pending[0].done():
+                yield pending.popleft().result()
+    finally:
+        control.stop.set()
+        for future in pending:
+            future.cancel()
+
+
+def _submit(pool: Executor, chunk: Chunk, control: Control) -> Pending:
+    """Start a chunk; only threads share ``control``, others report when they are done."""
+    if isinstance(pool, ThreadPoolExecutor):
+        return pool.submit(run_chunk, chunk, control)
+    future = pool.submit(run_chunk, chunk)
+    future.add_done_callback(lambda _: control.advance(chunk.n_decisions))
+    return future
+
+
+def _wait_for_next(pending: deque[Pending]) -> None:
+    """Wait until some chunk is done; raise the first error of any."""
+    running = [future for future in pending if not future.done()]
+    while running and running[0] is pending[0]:
+        if wait(running, timeout=PATIENCE, return_when=FIRST_COMPLETED).done:
+            break
+    for future in pending:
+        if future.done() and (error := future.exception()) is not None:
+            raise error

@@ -18,8 +18,8 @@ from lobandits._checks import FloatArray, IntArray
 from lobandits.errors import LobInputError
 from lobandits.policies import DUEL_POLICIES, DuelPolicy, DuelState, make_duel_policy
 from lobandits.policies.registry import split_options
+from lobandits.simulation.chunk import take_users
 from lobandits.simulation.policy_run import PolicyRun, SimulationError
-from lobandits.simulation.policy_specs import take_users
 from lobandits.simulation.problems import Problems
 from lobandits.simulation.streams import BLOCK, Stream, block_generator, blocks_of
 

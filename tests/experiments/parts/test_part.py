@@ -115,3 +115,20 @@ def test_a_part_keeps_the_cumulative_regret_of_simulate() -> None:
         np.testing.assert_array_equal(found.samples[policy], kept)
     assert found.settings == part.settings(RatingData())
     assert sum(shares) == pytest.approx(1.0)
+
+
+def test_seeds_are_simulated_at_once_and_stopped_together() -> None:
+    options: dict[str, Any] = {"n_states": 3, "alpha": 1.0, "hold_out": 0.0, "sigma": 1.0}
+    part = Simulation("movielens", options, ("ts", "lobts"), horizon=40, n_users=12, seed=0)
+    ratings, shares = RatingData(n_seeds=2), list[float]()
+    one = part.run(Resources(ratings, workers=1), shares.append)
+    two = part.run(Resources(ratings, workers=2), shares.append)
+    for policy in part.policies:
+        np.testing.assert_array_equal(one.samples[policy], two.samples[policy])
+    assert sum(shares) == pytest.approx(2.0)
+
+    def interrupt(share: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        part.run(Resources(ratings, workers=2), interrupt)

@@ -1,27 +1,16 @@
 """The report in a real browser: every figure is there, nothing is missing, nothing is fetched."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
+from tests.browser import chromium, needs_chromium
 
 from lobandits.experiments import Reproduction, reproduce
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 NAMES = ["figure-1", "figure-2a", "figure-4", "rarity", "sample-size"]
-pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="Chromium is not installed")
+pytestmark = needs_chromium
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +21,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Reproduction:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield chromium
-        chromium.close()
+    with chromium() as browser:
+        yield browser
 
 
 @pytest.mark.parametrize(

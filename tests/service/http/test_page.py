@@ -2,7 +2,6 @@
 
 import os
 import random
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +9,8 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
+from tests.browser import chromium, needs_chromium
 from tests.service.serving import Caller, ServerProcess
 
 import lobandits as lob
@@ -18,18 +18,13 @@ from lobandits.policies import Policy
 from lobandits.service import Control, DecisionService
 from lobandits.service.http import Settings
 
-CHROMIUM = shutil.which("chromium")
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-    "--disable-background-networking", "--disable-component-update",
-]  # fmt: skip
 HOSTILE_ARM = "<img src=x onerror=alert(1)>"
 HOSTILE_USER = "</p><script>alert('user')</script>\"'&/é"
 ARMS = ("tea", "coffee", "water", HOSTILE_ARM)
 KEYS = Settings(api_key="key-to-decide", admin_key="key-for-all")
 SHOTS = os.environ.get("LOB_SCREENSHOTS")
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+pytestmark = needs_chromium
 expect.set_options(timeout=60_000)  # a server's first answer may have to compile
 
 
@@ -44,10 +39,8 @@ def ucb() -> Policy:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=FLAGS)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from lobandits.experiments.drawing import Canvas, remark
 from lobandits.experiments.experiment import Experiment
 from lobandits.experiments.figures.movielens_task import PACES, SETTING_B, sweep
 from lobandits.experiments.parts import Records
-from lobandits.experiments.policy_names import LOBTS_TENTH, LOBUCB_TENTH, policy_title
+from lobandits.experiments.parts.policies import LOBTS_TENTH, LOBUCB_TENTH, policy_title
 from lobandits.simulation.regret_plot import line_styles
 
 PAPER_MINUTES = {"mucb": 1.0, "mts": 3.0, LOBUCB_TENTH: 30.0, LOBTS_TENTH: 94.0}

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from lobandits.experiments.drawing import Canvas, draw_band, label_lines
 from lobandits.experiments.experiment import Experiment
 from lobandits.experiments.figures.movielens_task import SETTING_A, SETTING_B, sweep
-from lobandits.experiments.parts import TS_BY_ARM, Record, Records
-from lobandits.experiments.policy_names import FROM_LOGS, LOBUCB_NARROW_TENTH, TOP_ARMS
+from lobandits.experiments.parts import Record, Records
+from lobandits.experiments.parts.policies import FROM_LOGS, LOBUCB_NARROW_TENTH, TOP_ARMS, TS_BY_ARM
 from lobandits.simulation.regret_plot import line_styles
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ WORK = (
         hold_out=(0.5,),
         policies=EVERY,
         rounds=ROUNDS,
+        users=10,
     ),
 )
 

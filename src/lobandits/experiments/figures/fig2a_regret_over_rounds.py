@@ -13,7 +13,7 @@ from lobandits.experiments.figures.synthetic_task import (
     sweep,
 )
 from lobandits.experiments.parts import Records
-from lobandits.experiments.policy_names import C_VALUES, TOP_ARMS, UNSTRUCTURED
+from lobandits.experiments.parts.policies import C_VALUES, TOP_ARMS, UNSTRUCTURED
 
 WORK = (
     sweep(n_states=(15,)),

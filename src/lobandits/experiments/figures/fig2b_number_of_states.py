@@ -11,8 +11,8 @@ from lobandits.experiments.figures.synthetic_task import (
     draw_final_regret_along,
     sweep,
 )
-from lobandits.experiments.parts import MUCB_TIES, Records
-from lobandits.experiments.policy_names import UNSTRUCTURED
+from lobandits.experiments.parts import Records
+from lobandits.experiments.parts.policies import MUCB_TIES, UNSTRUCTURED
 
 STATES = {
     "default": (2, 4, 8, 15, 20, 30, 40, 100),

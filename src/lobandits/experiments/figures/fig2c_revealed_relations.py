@@ -12,7 +12,7 @@ from lobandits.experiments.figures.synthetic_task import (
     sweep,
 )
 from lobandits.experiments.parts import Records
-from lobandits.experiments.policy_names import UNSTRUCTURED
+from lobandits.experiments.parts.policies import UNSTRUCTURED
 
 SHARES = {
     "default": (0.0, 0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 1.0),

@@ -14,7 +14,7 @@ from lobandits.experiments.figures.movielens_task import (
     sweep,
 )
 from lobandits.experiments.parts import Records
-from lobandits.experiments.policy_names import (
+from lobandits.experiments.parts.policies import (
     C_VALUES,
     LATENT_BANDITS,
     LOBTS_TENTH,

@@ -27,7 +27,7 @@ from lobandits.experiments.figures.movielens_task import (
     sweep,
 )
 from lobandits.experiments.parts import RatingData, Records
-from lobandits.experiments.policy_names import (
+from lobandits.experiments.parts.policies import (
     LOBTS_TENTH,
     MTS_BEST_FIRST,
     MTS_VARIANTS,

@@ -7,7 +7,7 @@ from lobandits.experiments.drawing import Canvas, draw_final_regret
 from lobandits.experiments.experiment import Experiment
 from lobandits.experiments.figures.synthetic_task import AT_SIGMA, SIGMAS, sweep
 from lobandits.experiments.parts import Records
-from lobandits.experiments.policy_names import (
+from lobandits.experiments.parts.policies import (
     LATENT_BANDITS,
     PROJECTING_EVERY,
     TOP_ARMS,

@@ -14,7 +14,7 @@ from lobandits.experiments.figures.movielens_task import (
     sweep,
 )
 from lobandits.experiments.parts import Records
-from lobandits.experiments.policy_names import LATENT_BANDITS, policy_title
+from lobandits.experiments.parts.policies import LATENT_BANDITS, policy_title
 
 WORK = (sweep(n_states=(160,), alpha=(SETTING_B,)),)
 

@@ -20,7 +20,7 @@ from lobandits.experiments.figures.movielens_task import (
     sweep,
 )
 from lobandits.experiments.parts import Records
-from lobandits.experiments.policy_names import LATENT_BANDITS, UNSTRUCTURED
+from lobandits.experiments.parts.policies import LATENT_BANDITS, UNSTRUCTURED
 
 STATES = (5, 10, 20, 40, 60, 80, 100, 120, 140, 160)
 FEW = 20

@@ -11,7 +11,7 @@ from lobandits.experiments.figures.synthetic_task import (
     sweep,
 )
 from lobandits.experiments.parts import Records
-from lobandits.experiments.policy_names import TOP_ARMS
+from lobandits.experiments.parts.policies import TOP_ARMS
 
 WORK = (sweep(n_states=(4, 12, 20)),)
 

@@ -12,7 +12,7 @@ from lobandits.experiments.figures.movielens_task import (
     sweep,
 )
 from lobandits.experiments.parts import Records
-from lobandits.experiments.policy_names import UNSTRUCTURED
+from lobandits.experiments.parts.policies import UNSTRUCTURED
 
 WORK = (sweep(n_states=(60,), alpha=(SETTING_A,)),)
 

@@ -12,7 +12,7 @@ from lobandits.experiments.figures.movielens_task import (
     sweep,
 )
 from lobandits.experiments.parts import Records
-from lobandits.experiments.policy_names import LATENT_BANDITS, UNSTRUCTURED
+from lobandits.experiments.parts.policies import LATENT_BANDITS, UNSTRUCTURED
 
 WORK = (sweep(n_states=(10, 20, 80), alpha=(SETTING_A,)),)
 

@@ -4,14 +4,15 @@ from collections.abc import Sequence
 
 from lobandits.experiments.drawing import Canvas, draw_regret
 from lobandits.experiments.experiment import Sweep
-from lobandits.experiments.parts import TS_BY_ARM, Records
-from lobandits.experiments.policy_names import (
+from lobandits.experiments.parts import Records
+from lobandits.experiments.parts.policies import (
     LATENT_BANDITS,
     LOBTS_TENTH,
     LOBUCB_NARROW_TENTH,
     LOBUCB_TENTH,
     MTS_BEST_FIRST,
     TOP_ARMS,
+    TS_BY_ARM,
     UNSTRUCTURED,
 )
 
@@ -64,16 +65,20 @@ def sweep(
     policies: tuple[str, ...] = POLICIES,
     name: str = "",
     rounds: tuple[int, ...] = (),
+    users: int = 20,
     **axes: Sequence[float],
 ) -> Sweep:
-    """Return the task over the number of states, alpha, users held out, and perhaps c."""
+    """Return the task over the number of states, alpha, users held out, and perhaps c.
+
+    ``users`` are those of each seed at the default size.
+    """
     return Sweep(
         environment="movielens",
         axes={"n_states": n_states, "alpha": alpha, "hold_out": hold_out, **axes},
         fixed={"sigma": 2.0},
         policies=policies,
         horizon=horizon,
-        users={"default": 20, "full": 100},
+        users={"default": users, "full": 100},
         name=name,
         rounds=rounds,
     )

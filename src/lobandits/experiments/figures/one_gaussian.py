@@ -3,8 +3,8 @@
 from lobandits.experiments.claims import NO_VARIANTS, Claim, Estimate, estimate, for_each
 from lobandits.experiments.drawing import Canvas, draw_regret
 from lobandits.experiments.experiment import Experiment, Sweep
-from lobandits.experiments.parts import TS_BY_ARM, Records
-from lobandits.experiments.policy_names import policy_title
+from lobandits.experiments.parts import Records
+from lobandits.experiments.parts.policies import TS_BY_ARM, policy_title
 
 POLICIES = ("ucb", "toparms", "ts", TS_BY_ARM, "mts", "mixts", "lobts", "lobids")
 WORK = (

@@ -5,11 +5,12 @@ from typing import Any
 
 from lobandits.experiments.drawing import Canvas, draw_final_regret, draw_regret
 from lobandits.experiments.experiment import Sweep
-from lobandits.experiments.parts import MUCB_TIES, Records
-from lobandits.experiments.policy_names import (
+from lobandits.experiments.parts import Records
+from lobandits.experiments.parts.policies import (
     LOBUCB_NARROW,
     MTS_BEST_FIRST,
     MTS_VARIANTS,
+    MUCB_TIES,
     PAPER_POLICIES,
     TOP_ARMS,
 )

@@ -9,7 +9,7 @@ from lobandits.experiments.experiment import Experiment
 from lobandits.experiments.figures import movielens_task, synthetic_task
 from lobandits.experiments.figures.movielens_task import SETTING_A, SETTING_B
 from lobandits.experiments.parts import Record, Records
-from lobandits.experiments.policy_names import C_VALUES, policy_title
+from lobandits.experiments.parts.policies import C_VALUES, policy_title
 from lobandits.simulation.regret_plot import line_styles
 
 if TYPE_CHECKING:

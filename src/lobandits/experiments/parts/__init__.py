@@ -19,12 +19,9 @@ from lobandits.experiments.parts.record import (
     value_text,
 )
 from lobandits.experiments.parts.storage import load_part, part_key, save_part
-from lobandits.experiments.parts.variants import MUCB_TIES, TS_BY_ARM
 
 __all__ = [
     "GENERATED",
-    "MUCB_TIES",
-    "TS_BY_ARM",
     "Generator",
     "Key",
     "Measure",

@@ -10,7 +10,7 @@ import numpy as np
 from lobandits.experiments.claims import Estimate, Finding
 from lobandits.experiments.experiment import Outcome, Reproduction
 from lobandits.experiments.parts import Key, Record, axis_values, key_text, value_text
-from lobandits.experiments.policy_names import policy_title
+from lobandits.experiments.parts.policies import policy_title
 
 WIDEST = 12
 """Columns of a table for readers, at most."""

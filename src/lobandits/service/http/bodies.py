@@ -75,6 +75,9 @@ class PastReward(Body):
     user: User = Field(examples=["u42"])
     arm: Text = Field(examples=["drama"])
     reward: Reward = Field(examples=[4.5])
+    time: float | Text | None = Field(
+        None, description="Seconds since 1970 or ISO 8601; by default now.", examples=["2026-01-31"]
+    )
 
 
 class PastRewards(Body):
@@ -168,6 +171,7 @@ class ArmStatistics(BaseModel):
 
     plays: int
     mean: float | None = Field(description="None before the first reward.")
+    recent: float | None = Field(None, description="What the plays weigh now, with a half-life.")
 
 
 class UserAnswer(BaseModel):
@@ -175,6 +179,8 @@ class UserAnswer(BaseModel):
 
     user: str
     plays: int
+    recent: float | None = Field(None, description="What the plays weigh now, with a half-life.")
+    changed: bool | None = Field(None, description="Whether recent rewards alone decide.")
     arms: dict[str, ArmStatistics]
     model: str
     policy: str

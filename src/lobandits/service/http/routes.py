@@ -146,7 +146,11 @@ Of = Annotated[
 def add_admin(app: FastAPI, service: DecisionService) -> None:
     """Add what people ask for; it runs in threads, so that decisions need not wait for it."""
 
-    @app.get("/v1/users/{user:rest}", **described("admin", 404, 422, 503))
+    @app.get(
+        "/v1/users/{user:rest}",
+        response_model_exclude_unset=True,
+        **described("admin", 404, 422, 503),
+    )
     def explain(
         user: User,
         context: Annotated[

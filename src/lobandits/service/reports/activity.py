@@ -9,13 +9,13 @@ import numpy as np
 from lobandits._checks import FloatArray, IntArray
 from lobandits.policies.policy import normalised
 from lobandits.service.model import Model
-from lobandits.service.reports.fit import fit_report
+from lobandits.service.reports.fit import fit_report, recent_report
 from lobandits.service.served_policy import state_of
 from lobandits.service.store import Store
 from lobandits.service.store.comparisons import group_minutes
 from lobandits.service.store.history import minute_sums, recent_statistics
 from lobandits.service.store.models import StoredNames
-from lobandits.service.store.tables import MINUTE, as_date
+from lobandits.service.store.tables import MINUTE, as_date, microseconds
 
 MOST_CELLS = 100_000  # minutes x arms; longer reports add up several minutes
 
@@ -101,16 +101,18 @@ def _certainty_and_fit(store: Store, model: Model, sample: int) -> Row:
     """
     policy = model.policy
     of = "arm" if policy.state_posterior(policy.new_state(1)) is None else "state"
-    users, stored = recent_statistics(store, model.problem, sample)
+    faded = model.half_life is not None
+    users, stored = recent_statistics(store, model.problem, sample, faded)
+    state = state_of(policy, *model.table(users, stored, microseconds()))
     chances: list[float] = []
     if users:
-        state = state_of(policy, *model.table(users, stored))
         posterior = policy.state_posterior(state)
         odds = normalised(policy.odds(state, policy.all_arms)) if posterior is None else posterior
         chances = odds.max(axis=1).tolist()
     return {
         "certainty": {"of": of, "users": len(users), "chances": chances},
-        "fit": fit_report(policy, state_of(policy, *model.table(users, stored))),
+        "fit": fit_report(policy, state),
+        "recent": recent_report(state),
     }
 
 

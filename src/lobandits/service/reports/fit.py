@@ -33,6 +33,22 @@ def fit_report(policy: Policy, state: State) -> dict[str, Any] | None:
     return {"users": n, "unexplained": float(found.mean()) if n else None, "expected": LEVEL}
 
 
+def recent_report(state: Any) -> dict[str, Any] | None:
+    """Return how much of what is known of users is recent, and how many changed; None: for ever."""
+    if not hasattr(state, "recent_at"):
+        return None
+    users = np.arange(state.n_users)
+    weights = state.recent_at(users, state.clock)[0].sum(axis=1)
+    known = state.plays > 0
+    shares = weights[known] / state.plays[known]
+    n = int(known.sum())
+    return {
+        "users": n,
+        "share": float(shares.mean()) if n else None,
+        "changed": float(state.changed[known].mean()) if n else None,
+    }
+
+
 def unexplained(policy: Policy, state: State) -> BoolArray | None:
     """Return which users no state explains, (n_users,)."""
     if isinstance(policy, LobBayes):

@@ -8,42 +8,50 @@ import numpy as np
 
 from lobandits.policies.policy import normalised
 from lobandits.service.control_group import CONTROL, MODEL, Rules
-from lobandits.service.model import Model, Places
+from lobandits.service.model import Model, Places, Table
 from lobandits.service.served_policy import state_of
 from lobandits.service.store.models import StoredNames
+from lobandits.service.store.transaction import StoredStatistics
 
-Statistics = Mapping[int, tuple[int, float]]  # plays and total of each arm, by its number
 Row = dict[str, Any]
 
 
-def user_report(model: Model, names: StoredNames, user: str, statistics: Statistics) -> Row:
-    """Return plays and means of the model's arms, and of others that were played."""
-    numbers = dict.fromkeys([*model.ids, *statistics])
-    cells = {names.arm(number): statistics.get(number, (0, 0.0)) for number in numbers}
-    return {
-        "user": user,
-        "plays": sum(plays for plays, _ in cells.values()),
-        "arms": {
-            arm: {"plays": plays, "mean": total / plays if plays else None}
-            for arm, (plays, total) in cells.items()
-        },
-    }
-
-
-def explanation(
-    model: Model, statistics: Statistics, places: Places, rules: Rules, controlled: bool
+def user_report(
+    model: Model, names: StoredNames, user: str, stored: StoredStatistics, now: int
 ) -> Row:
+    """Return plays and means of the model's arms, and of others that were played.
+
+    With a half-life, also what the rewards weigh now, and whether the user has changed: if not,
+    rewards of all time decide.
+    """
+    table = model.table([0], stored, now)
+    columns = zip(stored.arms.tolist(), stored.plays.tolist(), stored.totals.tolist(), strict=True)
+    cells = dict.fromkeys(model.ids, (0, 0.0)) | {arm: tuple(cell) for arm, *cell in columns}
+    arms = {
+        names.arm(number): {"plays": plays, "mean": total / plays if plays else None}
+        for number, (plays, total) in cells.items()
+    }
+    plays = sum(row["plays"] for row in arms.values())
+    if table.recent is None:
+        return {"user": user, "plays": plays, "arms": arms}
+    state: Any = state_of(model.policy, *table)
+    weights = state.recent_at(np.arange(1), state.clock)[0][0].tolist()
+    for arm, weight in zip(model.policy.arms, weights, strict=True):
+        arms[arm]["recent"] = weight
+    about = {"recent": sum(weights), "changed": bool(state.changed[0])}
+    return {"user": user, "plays": plays, **about, "arms": arms}
+
+
+def explanation(model: Model, table: Table, places: Places, rules: Rules, controlled: bool) -> Row:
     """Return what `Policy.explain` says of a choice among the arms at some places of the model.
 
     With the state posterior; None is no finite number. Probabilities are those that are served.
     """
     policy = model.policy
-    cells = [statistics.get(number, (0, 0.0)) for number in model.ids]
-    plays, totals = zip(*cells, strict=True)
-    counts, sums, allowed = np.array([plays]), np.array([totals]), model.allowed([places])
-    state = state_of(policy, counts, sums)
+    allowed = model.allowed([places])
+    state = state_of(policy, *table)
     told = policy.explain(state, allowed=allowed)
-    served = normalised(model.odds(counts, sums, allowed, rules, [controlled]))[0].tolist()
+    served = normalised(model.odds(table, allowed, rules, [controlled]))[0].tolist()
     for row, chance in zip(told.arms, served, strict=True):
         row["probability"] = chance
     posterior = policy.state_posterior(state)

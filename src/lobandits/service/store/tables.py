@@ -100,6 +100,12 @@ statistics = Table(
     Column("arm_id", BigInteger, primary_key=True, autoincrement=False),
     Column("plays", BigInteger, nullable=False),
     Column("total", Double, nullable=False),
+    # The same faded, by a half-life in microseconds and relative to an epoch's landmark.
+    Column("half_life", BigInteger, nullable=False, server_default="0"),
+    Column("epoch", BigInteger, nullable=False, server_default="0"),
+    Column("weight", Double, nullable=False, server_default="0"),
+    Column("weighted", Double, nullable=False, server_default="0"),
+    Column("squares", Double, nullable=False, server_default="0"),
     sqlite_with_rowid=False,
     postgresql_with=UPDATED,
 )
@@ -130,6 +136,7 @@ past_rewards = Table(
     Column("user_id", BigInteger, nullable=False, index=True),
     Column("arm_id", BigInteger, nullable=False),
     Column("reward", Double, nullable=False),
+    Column("time", BigInteger, nullable=False),  # of the reward, or else of its import
     sqlite_with_rowid=False,
 )
 activity = Table(

@@ -25,6 +25,7 @@ class StoredDecision(NamedTuple):
     arm_id: int
     probability: float
     model: int
+    time: int
     reward: float | None
     rewarded: int | None
     control_group: str | None
@@ -66,15 +67,40 @@ class StoredReward(NamedTuple):
     user_id: int
     arm_id: int
     reward: float
+    time: int
 
 
 class StoredStatistics(NamedTuple):
-    """Rows of the table of statistics, as columns."""
+    """Rows of the table of statistics, as columns; without a half-life, none of what fades."""
 
     users: IntArray
     arms: IntArray
     plays: IntArray
     totals: FloatArray
+    half_lives: IntArray
+    epochs: IntArray
+    weights: FloatArray
+    weighted: FloatArray
+    squares: FloatArray
+
+
+def as_statistics(rows: Sequence[Any]) -> StoredStatistics:
+    """Return rows as columns; what was not asked for has no length."""
+    columns: list[Any] = list(zip(*rows, strict=True))
+    columns += [()] * (len(KINDS) - len(columns))
+    arrays: list[Any] = [np.array(*given) for given in zip(columns, KINDS, strict=True)]
+    return StoredStatistics(*arrays)
+
+
+N, X = np.int64, np.float64
+KINDS: tuple[Any, ...] = (N, N, N, X, N, N, X, X, X)
+FADED = "half_life, epoch, weight, weighted, squares"
+SAME = "statistics.half_life = excluded.half_life"
+AHEAD = "excluded.epoch - statistics.epoch"  # by how many landmarks what is new lies ahead
+SHIFT = "1 / CAST(4294967296 AS DOUBLE PRECISION) / CAST(4294967296 AS DOUBLE PRECISION)"
+STEPS = f"CASE WHEN {{side}} <= 0 THEN 1 WHEN {{side}} = 1 THEN {SHIFT} ELSE 0 END"
+OLD = f"(CASE WHEN {SAME} THEN {STEPS.format(side=AHEAD)} ELSE 0 END)"
+NEW = f"(CASE WHEN {SAME} THEN {STEPS.format(side=f'-({AHEAD})')} ELSE 1 END)"
 
 
 class Transaction(ABC):
@@ -108,13 +134,11 @@ class Transaction(ABC):
             found = self.find_users(ordered)
         return found
 
-    def read_statistics(self, user_ids: Sequence[int]) -> StoredStatistics:
-        """Return the statistics of users."""
-        query = "SELECT user_id, arm_id, plays, total FROM statistics WHERE user_id {keys}"
-        rows = self.fetch(query, "bigint", user_ids)
-        columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
-        users, arms, plays = (np.array(column, np.int64) for column in columns[:3])
-        return StoredStatistics(users, arms, plays, np.array(columns[3], np.float64))
+    def read_statistics(self, user_ids: Sequence[int], faded: bool = False) -> StoredStatistics:
+        """Return the statistics of users; what has faded only if asked."""
+        more = f", {FADED}" if faded else ""
+        query = f"SELECT user_id, arm_id, plays, total{more} FROM statistics WHERE user_id {{keys}}"
+        return as_statistics(self.fetch(query, "bigint", user_ids))
 
     def add_statistics(self, rows: Iterable[tuple[int, int, int, float]]) -> None:
         """Add (user, arm, plays, total) to what is there; every user and arm comes once."""
@@ -124,6 +148,31 @@ class Transaction(ABC):
             "plays = statistics.plays + excluded.plays, total = statistics.total + excluded.total"
         )
         self.change(statement, "bigint bigint bigint float8", sorted(rows))
+
+    def add_fading_statistics(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Add (user, arm, plays, total) and the columns of `Recent` to what is there.
+
+        Every user and arm comes once. Whichever landmark is later stays. What faded by another
+        half-life begins anew.
+        """
+        both = ", ".join(
+            f"{name} = {old} * statistics.{name} + {new} * excluded.{name}"
+            for name, old, new in (
+                ("weight", OLD, NEW),
+                ("weighted", OLD, NEW),
+                ("squares", f"{OLD} * {OLD}", f"{NEW} * {NEW}"),
+            )
+        )
+        statement = (
+            f"INSERT INTO statistics (user_id, arm_id, plays, total, {FADED}) {{rows}} "
+            "ON CONFLICT (user_id, arm_id) DO UPDATE SET "
+            "plays = statistics.plays + excluded.plays, total = statistics.total + excluded.total, "
+            f"{both}, half_life = excluded.half_life, "
+            f"epoch = CASE WHEN {SAME} AND {AHEAD} < 0 "
+            "THEN statistics.epoch ELSE excluded.epoch END"
+        )
+        kinds = "bigint bigint bigint float8 bigint bigint float8 float8 float8"
+        self.change(statement, kinds, sorted(rows))
 
     def find_decisions(
         self, ids: Sequence[bytes], lock: bool = False
@@ -146,14 +195,14 @@ class Transaction(ABC):
 
     def find_past(self, ids: Sequence[bytes]) -> dict[bytes, StoredReward]:
         """Return the past rewards that are known."""
-        query = "SELECT id, user_id, arm_id, reward FROM past_rewards WHERE id {keys}"
+        query = "SELECT id, user_id, arm_id, reward, time FROM past_rewards WHERE id {keys}"
         rows = self.fetch(query, "bytea", ids)
         return {row[0]: StoredReward._make(row) for row in rows}
 
     def add_past(self, rows: Sequence[StoredReward]) -> None:
         """Write past rewards; it fails, and may be tried again, if another process wrote one."""
-        statement = "INSERT INTO past_rewards (id, user_id, arm_id, reward) {rows}"
-        self.change(statement, "bytea bigint bigint float8", rows)
+        statement = "INSERT INTO past_rewards (id, user_id, arm_id, reward, time) {rows}"
+        self.change(statement, "bytea bigint bigint float8 bigint", rows)
 
     def add_activity(self, rows: Iterable[tuple[int, int, int, int, int, float]]) -> None:
         """Add (minute, arm, writer, decisions, rewards, total) to what is there."""

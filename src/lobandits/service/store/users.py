@@ -7,6 +7,7 @@ from sqlalchemy import Connection, text
 from lobandits.service.errors import StoreUnavailableError, UnknownUserError
 from lobandits.service.store.models import OF
 from lobandits.service.store.store import Store
+from lobandits.service.store.transaction import FADED, StoredStatistics, as_statistics
 
 STEP = 10_000  # decisions that are deleted at once
 LONGEST_WAIT = 5.0  # seconds for others to be forgotten first
@@ -16,17 +17,18 @@ LOCK_DECISIONS = (
 )
 
 
-def user_statistics(store: Store, problem: str, user: str) -> dict[int, tuple[int, float]]:
-    """Return (plays, total) of a user by the number of the problem's arm."""
+def user_statistics(store: Store, problem: str, user: str) -> StoredStatistics:
+    """Return what a user got from the problem's arms; the number of the user is 0."""
     rows = store.rows(
-        "SELECT arm_id, plays, total FROM users LEFT JOIN statistics ON user_id = users.id "
+        f"SELECT 0, arm_id, plays, total, {FADED} "
+        "FROM users LEFT JOIN statistics ON user_id = users.id "
         f"AND arm_id IN (SELECT id FROM arms WHERE {OF}) WHERE name = :name",
         problem=problem,
         name=user,
     )
     if not rows:
         raise UnknownUserError(f"no decision was made for the user {user!r:.80}")
-    return {arm: (plays, total) for arm, plays, total in rows if arm is not None}
+    return as_statistics([row for row in rows if row.arm_id is not None])
 
 
 def forget(store: Store, user: str) -> int:

@@ -357,6 +357,14 @@ function drawFit() {
       (many ? " The states do not fit these users: learn them again." : "");
   }
   say("fit", text);
+  const recent = activity.recent;
+  $("recent").hidden = !recent?.users;
+  if (recent?.users)
+    say(
+      "recent",
+      `${percent(recent.share)} of what is known of them is recent; recent rewards alone decide ` +
+        `for ${percent(recent.changed)} of them, who have changed.`,
+    );
 }
 
 function drawCertainty() {
@@ -409,10 +417,14 @@ async function explain(user) {
   try {
     const context = $("context").value && `?context=${encodeURIComponent($("context").value)}`;
     const told = await ask(of(`v1/users/${encodeURIComponent(user)}${context}`));
-    const { why, states, notes, group } = told;
+    const { why, states, notes, group, plays, recent, changed } = told;
     const whose = group === "control" ? "The control group's policy decides for this user." : "";
+    const fades = recent === undefined ? "" :
+      `${short(recent)} of ${number(plays)} plays are recent` +
+      (changed ? "; these alone decide: the user has changed." : "; all decide alike.");
     $("user-result").replaceChildren(
       html("p", {}, whose),
+      html("p", { class: "quiet" }, fades),
       ...chanceTable(`Arms of ${user}`, why, "probability"),
       ...chanceTable("Most likely states", states, "posterior", 10),
       ...notes.map((note) => html("p", { class: "quiet" }, note)),

@@ -5,14 +5,8 @@ from typing import Any
 import numpy as np
 
 import lobandits as lob
-from lobandits.experiments.parts import (
-    MUCB_TIES,
-    TS_BY_ARM,
-    RatingData,
-    Resources,
-    Simulation,
-)
-from lobandits.experiments.parts.variants import spec
+from lobandits.experiments.parts import RatingData, Resources, Simulation
+from lobandits.experiments.parts.policies import MUCB_TIES, TS_BY_ARM, spec
 
 TASK: dict[str, Any] = {"n_arms": 5, "n_states": 4}
 
