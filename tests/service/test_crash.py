@@ -76,7 +76,7 @@ def _play_until_killed(
             pool.submit(play, server.port, CLIENTS * kill + i, SECONDS, contexts, known[i])
             for i in range(CLIENTS)
         ]
-        while sum(len(ledger.acknowledged) for ledger in known) < most and playing[0].running():
+        while sum(len(ledger.acknowledged) for ledger in known) < most and not playing[0].done():
             time.sleep(0.002)
         time.sleep(later)
         server.kill()
