@@ -29,8 +29,9 @@ def test_every_command_and_every_option_has_help(name: str) -> None:
     assert command.help
     for parameter in command.params:
         assert getattr(parameter, "help", None), f"lob {name}: {parameter.name} has no help"
-    shown = RUNNER.invoke(app, [name, "--help"])
+    shown = RUNNER.invoke(app, [name, "--help"], env={"COLUMNS": "80"})
     assert shown.exit_code == 0
+    assert "…" not in shown.output, f"lob {name} --help is cut off"
     for option in (o for p in command.params for o in p.opts if o.startswith("--")):
         assert option in shown.output
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lobandits.evaluation.intervals import spanning_interval
+from lobandits.evaluation.intervals import families_standing, spanning_interval
 
 
 def test_intervals_cover_at_least_their_level() -> None:
@@ -21,3 +21,15 @@ def test_the_interval_spans_both_families() -> None:
     values = np.zeros((3, 2, 4, 10)) + np.array([1.0, 3.0])[:, None, None]
     found = spanning_interval(values, 100, 0.95)
     assert (found.mean, found.low, found.high) == (2.0, 0.0, 4.0)  # and half of their distance
+
+
+def test_a_family_falls_only_where_judged_users_refute_it_clearly() -> None:
+    values = np.zeros((3, 2, 4, 10)) + np.array([1.0, 3.0])[:, None, None]
+    noise = np.random.default_rng(0).standard_normal(400)
+    noise -= noise.mean()
+    for shift, first in ((0.0, 0), (0.1, 0), (-1.0, 0), (0.2, 1)):
+        standing = families_standing(noise + shift)
+        assert standing.start == first
+    found = spanning_interval(values, 100, 0.95, standing)
+    assert (found.mean, found.low, found.high) == (3.0, 2.0, 4.0)
+    assert families_standing(np.zeros(9)).start == 0

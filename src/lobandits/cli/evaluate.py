@@ -63,7 +63,11 @@ def evaluate(
     ] = DEFAULT_PROBLEM,
     policies: Annotated[
         str,
-        typer.Option(metavar="NAMES", help="Policies to judge, separated by commas: {policies}."),
+        typer.Option(
+            metavar="NAMES",
+            help="Policies to judge, separated by commas: {policies}.",
+            show_default=USUAL.replace(",", ", "),
+        ),
     ] = USUAL,
     imports: Import = None,
     horizon: Annotated[

@@ -33,9 +33,7 @@ NEEDED = BROUGHT_BY["service"]
 
 Store = Annotated[
     str,
-    typer.Option(
-        envvar="LOB_STORE", help="sqlite:///FILE or postgresql://USER:PASSWORD@HOST/DATABASE."
-    ),
+    typer.Option(envvar="LOB_STORE", help="sqlite:///FILE or postgresql://USER@HOST/DATABASE."),
 ]
 PolicyName = Annotated[
     str | None,

@@ -98,7 +98,7 @@ def simulate(
         typer.Option(
             metavar="NAMES",
             help="Policies to compare, separated by commas: {policies}, or all. Options go in "
-            "brackets: lobts(project_every=10). With --duels: {duel_policies}.",
+            "brackets: lobucb(radius=2). With --duels: {duel_policies}.",
             show_default=f"{USUAL}; with --duels all",
         ),
     ] = None,

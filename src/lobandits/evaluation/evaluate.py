@@ -24,7 +24,7 @@ POLICIES = ("popular", "ts", "mixts", "lobts", "lobids", "lobbayes")
 POINTS = (5, 10, 20, 50, 100, 200, 500, 1000)
 MOST_USERS = 1200  # who teach or are judged; of more, a random sample
 MOST_ROUNDS, LEAST_ROUNDS = 100, 5  # unless the horizon is given
-SPLITS, PLAYERS = 3, 40
+SPLITS, PLAYERS = 3, 32
 REPEATS = 30  # rewards beyond the first of their cells, to tell noise and residuals
 
 
@@ -72,7 +72,7 @@ def evaluate(
     splits
         Every user is judged in one of so many splits, and teaches in the others.
     players
-        Judged users who play for each truth drawn; eight truths are drawn for each split.
+        Judged users who play for each truth drawn; twelve truths are drawn for each split.
     most_users
         Of more users, so many at random teach and are judged.
     time, since
@@ -116,17 +116,19 @@ def evaluate(
     played: list[Played] = []
     with progress_bar(total, progress, "evaluating", "decisions") as advance:
         for f, part in enumerate(parts):
-            model = learn_orders(table.take(part.teachers), n_states=n_states, seed=seed + f)
-            judged = table.take(part.judged)
-            means, who = draw_players(judged, model, binary, players, seed + f)
+            teachers, judged = table.take(part.teachers), table.take(part.judged)
+            model = learn_orders(teachers, n_states=n_states, seed=seed + f)
+            drawn = draw_players(judged, teachers, model, binary, players, seed + f)
+            means = drawn.means
             env = JudgedUsers(problems_of(means, model, binary, residuals))
             result = simulate(
                 env, names, rounds, len(means), seed + f, workers=workers, progress=advance
             )
             best = means.max(axis=1)[:, None]
             earned = {name: (best - result.regret[name]).cumsum(axis=1) for name in names}
-            logged = judged.sums.sum(axis=1) / judged.counts.sum(axis=1)
-            played.append(Played(model, earned, best, logged[who][:, None]))
+            shown = judged.counts[drawn.who] / judged.counts[drawn.who].sum(axis=1, keepdims=True)
+            logged = (shown * means).sum(axis=1)[:, None]
+            played.append(Played(model, earned, best, logged, drawn.evidence))
             replays.play(part.judged, model)
     return Evaluation(
         **_collected(played, _points(typical, rounds), (len(FAMILIES), BOOTSTRAPS, players)),
@@ -147,6 +149,7 @@ class Played(NamedTuple):
     earned: dict[str, FloatArray]
     best: FloatArray  # (n, 1): of their best arm, in one round
     logged: FloatArray  # (n, 1): what the logs did, in one round
+    evidence: FloatArray  # (n_judged,): of states over one Gaussian
 
 
 def _points(typical: int, rounds: int) -> tuple[int, ...]:
@@ -162,14 +165,20 @@ def _collected(
     def together(parts: list[FloatArray]) -> FloatArray:
         return np.stack([part.reshape(*shape, len(points)) for part in parts])
 
+    def by_family(parts: list[FloatArray]) -> FloatArray:
+        curves = np.mean(parts, axis=0)
+        families: FloatArray = curves.reshape(shape[0], -1, curves.shape[1]).mean(axis=1)
+        return families
+
     names = list(played[0].earned)
     rewards = {name: together([p.earned[name][:, at] for p in played]) for name in names}
     return {
         "rewards": rewards | {LOGS: together([p.logged * times for p in played])},
         "best": together([p.best * times for p in played]),
-        "curves": {n: np.mean([p.earned[n].mean(axis=0) for p in played], axis=0) for n in names},
+        "curves": {name: by_family([p.earned[name] for p in played]) for name in names},
         "points": points,
         "models": tuple(p.model for p in played),
+        "evidence": np.concatenate([p.evidence for p in played]),
     }
 
 

@@ -6,10 +6,12 @@ m users play under each. With :math:`d_{fgbi}` the difference of user i,
 .. math:: \hat\Delta_g = \frac{1}{FB} \sum_{fb} \bar d_{fgb}, \qquad
     \mathrm{Var}_g = \frac{1}{F} \Big( A_g + \frac{s_g^2}{\min(Bm, n)} \Big),
 
-where s is the deviation over users, and A what the means of bootstraps vary by beyond chance: users
-resampled, priors learned anew, truths drawn anew. The variance between splits, where it is larger,
-counts instead: other teachers teach other policies. The interval spans those of both families, and
-half of the distance between them on either side: the truth may be of neither.
+where s is the deviation over users, and A what the means of bootstraps vary by beyond chance: what
+arms earn drawn anew, users resampled, truths drawn anew. The variance between splits, where it is
+larger, counts instead: other teachers teach other policies. The interval spans those of all
+families that stand, and half of the distance between the families on either side: the truth may be
+of neither. One Gaussian falls only where states foretell judged users better by `CLEAR` standard
+errors, with what teachers taught.
 """
 
 from typing import NamedTuple
@@ -17,6 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from lobandits._checks import FloatArray
+
+BEYOND = 0.5  # of the distance between families
+CLEAR = 3.0  # standard errors of the evidence over judged users, for one Gaussian to fall
 
 
 class Interval(NamedTuple):
@@ -27,10 +32,18 @@ class Interval(NamedTuple):
     high: float
 
 
-def spanning_interval(values: FloatArray, n_users: int, level: float) -> Interval:
+def families_standing(evidence: FloatArray) -> slice:
+    """Return which families stand, by users' evidence of states over one Gaussian, (n,)."""
+    error = evidence.std() / np.sqrt(len(evidence))
+    return slice(1 if evidence.mean() > CLEAR * error > 0 else 0, None)
+
+
+def spanning_interval(
+    values: FloatArray, n_users: int, level: float, standing: slice = slice(None)
+) -> Interval:
     """Return the mean and interval of values (splits, families, bootstraps, users).
 
-    ``n_users`` judged users in a split stand behind them.
+    ``n_users`` judged users in a split stand behind them; of the families some are ``standing``.
     """
     from scipy.special import stdtrit
 
@@ -38,9 +51,9 @@ def spanning_interval(values: FloatArray, n_users: int, level: float) -> Interva
     t = float(stdtrit(max(splits * (boots - 1), 1), (1 + level) / 2))
     means = values.mean(axis=(0, 2, 3))
     wide = np.array([t * np.sqrt(_variance(values[:, g], n_users)) for g in range(families)])
-    beyond = 0.5 * (means.max() - means.min())
-    low, high = (means - wide).min() - beyond, (means + wide).max() + beyond
-    return Interval(float(means.mean()), float(low), float(high))
+    beyond = BEYOND * (means.max() - means.min())
+    low, high = (means - wide)[standing].min() - beyond, (means + wide)[standing].max() + beyond
+    return Interval(float(means[standing].mean()), float(low), float(high))
 
 
 def _variance(values: FloatArray, n_users: int) -> float:

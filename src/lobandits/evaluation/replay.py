@@ -70,15 +70,17 @@ def _queues(
     sorted_rewards = histories.rewards[np.argsort(cell, kind="stable")]
     left = np.bincount(cell, minlength=n * k).reshape(n, k)
     queue = np.concatenate([[0], np.cumsum(left)[:-1]]).reshape(n, k)
-    state, there = policy.start(n), np.arange(n)
+    state: Any = policy.start(n)
+    there = np.arange(n)  # who still plays, in the order of the state
     for t in range(rewards.shape[1]):
-        arms = policy.choose(state, rng)[there]
-        fine = left[there, arms] > 0
-        there, arms = there[fine], arms[fine]
-        if not there.size:
+        arms = policy.choose(state, rng)
+        fine = np.flatnonzero(left[there, arms] > 0)
+        if not fine.size:
             return
+        if len(fine) < len(there):  # who is done decides no more
+            state, there, arms = state.take(fine), there[fine], arms[fine]
         rewards[there, t] = sorted_rewards[queue[there, arms]]
-        policy.record(state, arms, rewards[there, t], users=there)
+        policy.record(state, arms, rewards[there, t])
         queue[there, arms] += 1
         left[there, arms] -= 1
         yield

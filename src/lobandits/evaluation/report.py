@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lobandits._checks import FloatArray, fraction, one_of, whole
 from lobandits.errors import LobInputError
-from lobandits.evaluation.intervals import spanning_interval
+from lobandits.evaluation.intervals import families_standing, spanning_interval
 from lobandits.evaluation.replay import Replays
 from lobandits.learning import OrderModel
 from lobandits.simulation.result import Summary
@@ -54,7 +54,7 @@ class Evaluation:
     best
         The same of the best arm of each user.
     curves
-        Mean cumulative reward by policy and round.
+        Mean cumulative reward by policy: (families, rounds).
     points
         The rounds at which policies are compared.
     typical
@@ -63,6 +63,8 @@ class Evaluation:
         Users judged in each split.
     models
         What the teachers of each split taught.
+    evidence
+        By how much better states than one Gaussian, both of teachers, foretell each judged user.
     reward
         The name of the column of rewards, their unit.
     binary
@@ -89,6 +91,7 @@ class Evaluation:
     typical: int
     judged: int
     models: tuple[OrderModel, ...] = field(repr=False)
+    evidence: FloatArray = field(repr=False)
     reward: str
     binary: bool
     replays: Replays = field(repr=False)
@@ -107,8 +110,20 @@ class Evaluation:
         """
         at = self._place(rounds)
         mine, theirs = (self._rewards(name)[..., at] for name in (policy, over))
-        found = spanning_interval(mine - theirs, self.judged, fraction("level", level))
-        return Gain(policy, over, self.points[at], *found, level, float(theirs.mean()))
+        level, standing = fraction("level", level), self.standing
+        found = spanning_interval(mine - theirs, self.judged, level, standing)
+        rival = float(theirs[:, standing].mean())
+        return Gain(policy, over, self.points[at], *found, level, rival)
+
+    @property
+    def standing(self) -> slice:
+        """The families of truths that judged users have not refuted.
+
+        One Gaussian falls where states foretell them clearly better, in splits that all taught
+        several states.
+        """
+        several = min(model.orders.n_states for model in self.models) > 1
+        return families_standing(self.evidence) if several else slice(None)
 
     def _rewards(self, policy: str) -> FloatArray:
         return self.rewards[one_of("policy", policy, self.policies)]
@@ -120,10 +135,26 @@ class Evaluation:
             raise LobInputError(f"rounds is {rounds!r}; policies are compared after {known}")
         return self.points.index(wanted)
 
+    @property
+    def families(self) -> str:
+        """Under which truths gains are estimated, in words."""
+        n, mean = len(self.evidence), float(self.evidence.mean())
+        by = f"{mean:+.2g} +- {self.evidence.std() / n**0.5:.2g} nats per judged user"
+        if self.standing.start:
+            return f"types of users are clear: states foretell better than one Gaussian, by {by}"
+        return (
+            f"types of users are not clear: states foretell judged users by {by} over one "
+            "Gaussian, so gains are the mean of both, and intervals span both"
+        )
+
     def best_of(self, names: tuple[str, ...], rounds: int | None = None) -> str:
         """Return the policy that earns most, by its estimate."""
         at = self._place(rounds)
-        return max(names, key=lambda name: float(self.rewards[name][..., at].mean()))
+        return max(names, key=lambda name: float(self._estimates(name, at).mean()))
+
+    def _estimates(self, name: str, at: int) -> FloatArray:
+        """Return what a policy earned by a point, under the families that stand."""
+        return self.rewards[name][:, self.standing][..., at]
 
     @property
     def rivals(self) -> tuple[str, ...]:
@@ -185,7 +216,7 @@ class Evaluation:
         """Return a table: reward and regret at each point, and gains over the best rival."""
         rows = [self._row(policy, rounds) for rounds in self.points for policy in self.policies]
         title = "\n".join(f"{name}: {value}" for name, value in self.facts.items())
-        note = [*self.replayed(), *self.notes, self.verdict]
+        note = [self.families, *self.replayed(), *self.notes, self.verdict]
         return Summary(title, tuple(rows), "\n".join(note))
 
     def replayed(self) -> list[str]:
@@ -208,14 +239,14 @@ class Evaluation:
 
     def _row(self, policy: str, rounds: int) -> dict[str, Any]:
         at = self._place(rounds)
-        earned = self.rewards[policy][..., at]
+        earned = self._estimates(policy, at)
         rival = self.best_of(self.rivals, rounds)
         gain, over_logs = self.gain(policy, rival, rounds), self.gain(policy, LOGS, rounds)
         return {
             "decisions": str(rounds),
             "policy": policy,
             "reward": float(earned.mean()),
-            "regret": float((self.best[..., at] - earned).mean()),
+            "regret": float((self.best[:, self.standing][..., at] - earned).mean()),
             "gain": gain.mean,
             "low": gain.low,
             "high": gain.high,

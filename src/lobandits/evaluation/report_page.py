@@ -28,15 +28,17 @@ figure { margin: 1rem 0; background: #fff; } figure svg { width: 100%; height: a
 MEANING = (
     "Users were split several times: some taught the policies, the others were judged. What a "
     "judged user likes was drawn from the user's posterior, under a prior learned from judged "
-    "users alone, as one Gaussian and as states; intervals span both. A gain counts if it is "
-    "positive over everything that needs no states."
+    "users alone, as one Gaussian and as states; intervals span both, unless judged users clearly "
+    "refute the first. A gain counts if it is positive over everything that needs no states."
 )
 
 
 def evaluation_page(report: "Evaluation") -> str:
     """Return the page as HTML."""
     facts = [["", ""], *([name, value] for name, value in report.facts.items())]
-    lines = "".join(f"<li>{escape(line)}</li>" for line in (*report.replayed(), *report.notes))
+    lines = "".join(
+        f"<li>{escape(line)}</li>" for line in (report.families, *report.replayed(), *report.notes)
+    )
     parts = [
         "<h1>Would it help my users?</h1>",
         f'<p class="verdict">{escape(report.verdict)}</p>',
@@ -104,11 +106,12 @@ def plot_evaluation(report: "Evaluation") -> "Figure":
 
 def _plot_rewards(report: "Evaluation", axes: "Axes") -> None:
     for policy, style in line_styles(report.curves).items():
-        curve = report.curves[policy] / np.arange(1, len(report.curves[policy]) + 1)
+        total = report.curves[policy][report.standing].mean(axis=0)
+        curve = total / np.arange(1, len(total) + 1)
         axes.plot(
             np.arange(1, len(curve) + 1), curve, **style | {"marker": ""}, label=plain(policy)
         )
-    logged = report.rewards["logs"][..., 0].mean() / report.points[0]
+    logged = report.rewards["logs"][:, report.standing][..., 0].mean() / report.points[0]
     axes.axhline(logged, color="0.5", linewidth=1, linestyle=":", label="logs")
     axes.set(xlabel="decisions", ylabel=f"{report.reward} per decision so far")
 

@@ -185,11 +185,11 @@ def _lloyd(units: FloatArray, weight: FloatArray, centres: FloatArray) -> FloatA
     """Return the centres after some rounds of spherical k-means; an empty group keeps its own."""
     for _ in range(ROUNDS):
         labels = (units @ centres.T).argmax(axis=1)
-        sums = np.zeros_like(centres)
-        np.add.at(sums, labels, weight[:, None] * units)
+        members = labels[:, None] == np.arange(len(centres))
+        sums = (members * weight[:, None]).T @ units
         length = np.sqrt((sums**2).sum(axis=1, keepdims=True))
         moved = np.where(length > 0, sums / np.maximum(length, 1e-300), centres)
-        if np.allclose(moved, centres, rtol=0, atol=1e-9):
+        if np.abs(moved - centres).max() < 1e-9:
             break
         centres = moved
     return centres

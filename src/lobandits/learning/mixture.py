@@ -86,9 +86,27 @@ def nothing_told(m: int, k: int) -> Told:
     return Told._make(np.zeros(shape) for shape in shapes)
 
 
-def components_of(p: Parameters) -> Components:
+class Inverses(NamedTuple):
+    """Of the spread, and of the spread with the shift: what each step of EM needs often."""
+
+    spread: FloatArray  # (k, k)
+    log_det: float  # of the spread
+    shared: FloatArray  # (k, k): of the spread and shift^2 in all cells, by Sherman and Morrison
+    factor: float  # by which the shift raises the determinant
+
+
+def inverses_of(p: Parameters) -> Inverses:
+    """Return the inverses that belong to the parameters; one of k x k is computed."""
+    inverse: FloatArray = np.linalg.inv(p.spread).astype(np.float64)
+    across = inverse.sum(axis=1)
+    factor = 1.0 + p.shift**2 * float(across.sum())
+    shared = inverse - (p.shift**2 / factor) * across[:, None] * across
+    return Inverses(inverse, float(np.linalg.slogdet(p.spread)[1]), shared, factor)
+
+
+def components_of(p: Parameters, inverses: Inverses | None = None) -> Components:
     """Return the parameters as the kernels of posteriors read them, without a stranger."""
-    shared = p.spread + p.shift**2
+    i = inverses or inverses_of(p)
     centre = p.means.mean(axis=1)
     direction = p.means - centre[:, None]
     return Components(
@@ -98,8 +116,8 @@ def components_of(p: Parameters) -> Components:
         centre=centre,
         across=states_last(direction, 1),
         square=p.scales**2,
-        precision=np.linalg.inv(shared)[None].astype(np.float64),
-        log_det=np.linalg.slogdet(shared)[1][None],
+        precision=i.shared[None],
+        log_det=np.array([i.log_det + np.log(i.factor)]),
         level=0.0,
         own=1.0,
         common=1.0,
@@ -109,9 +127,15 @@ def components_of(p: Parameters) -> Components:
     )
 
 
-def expect(counts: IntArray, sums: FloatArray, p: Parameters, workers: int | None = None) -> Told:
+def expect(
+    counts: IntArray,
+    sums: FloatArray,
+    p: Parameters,
+    workers: int | None = None,
+    inverses: Inverses | None = None,
+) -> Told:
     """Return what all users tell under the parameters, in threads over chunks of users."""
-    components = components_of(p)
+    components = components_of(p, inverses)
     m, k = p.means.shape
 
     def sum_chunk(first: int) -> Told:
@@ -187,36 +211,32 @@ def tell(
                     told.outer[a, b] += re * e[b] + rh * h[b]
 
 
-def maximise(told: Told, p: Parameters, penalty: Penalty, n: int) -> Parameters:
+def maximise(
+    told: Told, p: Parameters, penalty: Penalty, n: int, inverses: Inverses | None = None
+) -> Parameters:
     """Return the parameters that the users' sums call for; sigma stays.
 
     First the means, given the old spread; then spread, shift and scales given the new means.
     """
     m, k = p.means.shape
-    shared = p.spread + p.shift**2
+    i = inverses or inverses_of(p)
     outer = told.outer + np.tril(told.outer, -1).T
-    pull = p.shift**2 * np.linalg.solve(shared, np.ones(k))  # E[c | e] = pull' e
+    pull = p.shift**2 * i.shared.sum(axis=1)  # E[c | e] = pull' e
     left = max(p.shift**2 * (1.0 - pull.sum()), 0.0)  # Var[c | e]
-    rest = np.eye(k) - np.outer(np.ones(k), pull)  # E[eps | e] = rest e
+    rest = np.eye(k) - pull  # E[eps | e] = rest e
     first, second = told.rest @ rest.T, told.scaled @ rest.T
     own = rest @ outer @ rest.T + n * left
-    precision: FloatArray = np.linalg.inv(p.spread).astype(np.float64)
-    centred = np.eye(k) - 1.0 / k
-    means = np.empty_like(p.means)
-    for s in range(m):
-        step = _mean_step(s, told, first[s], second[s], precision, centred, p, penalty)
-        means[s] = p.means[s] + step
-        along = centred @ step
-        cross = np.outer(first[s], step) + np.outer(second[s], along)
-        mixed = told.scale[s] * np.outer(step, along)
-        own += told.state[s] * np.outer(step, step) + told.square[s] * np.outer(along, along)
-        own += mixed + mixed.T - cross - cross.T
-    diagonal = penalty.diagonal / np.diag(precision) + penalty.population * penalty.variances
+    step = _mean_steps(told, first, second, i.spread, p, penalty)
+    along = step - step.mean(axis=1, keepdims=True)
+    crossed = step.T @ (told.scale[:, None] * along) - first.T @ step - second.T @ along
+    own += step.T @ (told.state[:, None] * step) + along.T @ (told.square[:, None] * along)
+    own += crossed + crossed.T
+    diagonal = penalty.diagonal / np.diag(i.spread) + penalty.population * penalty.variances
     spread = (own + np.diag(diagonal)) / (n + penalty.diagonal + penalty.population)
     squares = told.square + penalty.scales * penalty.scale**2
     return Parameters(
         shares=(told.state + penalty.shares) / (told.state.sum() + m * penalty.shares),
-        means=means,
+        means=p.means + step,
         spread=0.5 * (spread + spread.T),
         shift=float(np.sqrt(max(pull @ outer @ pull / n + left, 1e-12 * np.trace(spread)))),
         scales=np.sqrt(squares / (told.state + penalty.scales)),
@@ -224,37 +244,36 @@ def maximise(told: Told, p: Parameters, penalty: Penalty, n: int) -> Parameters:
     )
 
 
-def _mean_step(
-    s: int,
+def _mean_steps(
     told: Told,
     first: FloatArray,
     second: FloatArray,
     precision: FloatArray,
-    centred: FloatArray,
     p: Parameters,
     penalty: Penalty,
 ) -> FloatArray:
-    """Return by how much the mean of state s moves: the normal equations of mu = m + z d + ..."""
+    """Return by how much each state's mean moves: the normal equations of mu = m + z d + ..."""
+    centred = np.eye(len(precision)) - 1.0 / len(precision)
     half = precision @ centred
-    curvature = told.state[s] * precision + told.scale[s] * (half + half.T)
-    curvature += told.square[s] * centred @ half + penalty.means * penalty.metric
-    slope = precision @ first + half.T @ second
-    slope += penalty.means * penalty.metric @ (penalty.centre - p.means[s])
-    step: FloatArray = np.linalg.solve(curvature, slope)
+    state, scale, square = (n[:, None, None] for n in (told.state, told.scale, told.square))
+    curvature = state * precision + scale * (half + half.T) + square * (centred @ half)
+    curvature = curvature + penalty.means * penalty.metric
+    slope = first @ precision + second @ half
+    slope += penalty.means * (penalty.centre - p.means) @ penalty.metric
+    step: FloatArray = np.linalg.solve(curvature, slope[:, :, None])[:, :, 0].astype(np.float64)
     return step
 
 
-def log_penalty(p: Parameters, penalty: Penalty) -> float:
+def log_penalty(p: Parameters, penalty: Penalty, inverses: Inverses | None = None) -> float:
     """Return what is added to the evidence; at most 0 but for constants."""
     gaps = p.means - penalty.centre
-    inverse = np.linalg.inv(p.spread)
-    log_det = np.linalg.slogdet(p.spread)[1]
-    squares = p.scales**2
+    i = inverses or inverses_of(p)
+    own, squares = np.diag(i.spread), p.scales**2
     return float(
         penalty.shares * np.log(p.shares).sum()
-        - 0.5 * penalty.means * np.einsum("sa,ab,sb", gaps, penalty.metric, gaps)
-        - 0.5 * penalty.diagonal * (log_det + np.log(np.diag(inverse)).sum())
-        - 0.5 * penalty.population * (log_det + penalty.variances @ np.diag(inverse))
+        - 0.5 * penalty.means * (gaps @ penalty.metric * gaps).sum()
+        - 0.5 * penalty.diagonal * (i.log_det + np.log(own).sum())
+        - 0.5 * penalty.population * (i.log_det + penalty.variances @ own)
         - 0.5 * penalty.scales * (np.log(squares) + penalty.scale**2 / squares).sum()
     )
 
@@ -276,11 +295,12 @@ def climb(
     n = len(counts)
     trace: list[float] = []
     for _ in range(steps):
-        told = expect(counts, sums, p, workers)
-        trace.append(float(told.totals[0]) + log_penalty(p, penalty))
+        inverses = inverses_of(p)
+        told = expect(counts, sums, p, workers, inverses)
+        trace.append(float(told.totals[0]) + log_penalty(p, penalty, inverses))
         if len(trace) > 3 and trace[-1] - trace[-2] < TOLERANCE * n:
             break
-        new = maximise(told, p, penalty, n)
+        new = maximise(told, p, penalty, n, inverses)
         if extra_squares is not None:
             within, rewards = extra_squares
             new = new._replace(sigma=float(np.sqrt((within + told.totals[1]) / rewards)))
