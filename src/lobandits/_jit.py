@@ -12,6 +12,15 @@ from lobandits._sources import PACKAGE, digest_with_imports
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Plain = tuple[Any, ...]  # what `unnamed` makes of a named tuple, whose kind a kernel knows
+
+
+def unnamed(value: Any) -> Any:
+    """Return a named tuple, and all in it, as plain tuples.
+
+    A kernel takes these in some 0.1 us each, named ones in 0.6; it gives the names back itself.
+    """
+    return tuple(map(unnamed, value)) if isinstance(value, tuple) else value
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any, Protocol
 
 import numpy as np
@@ -34,6 +35,7 @@ from lobandits.policies import (
     TopArmsUCB,
     make_policy,
 )
+from lobandits.policies.choices import draw_arms
 
 HORIZON = 60
 
@@ -140,6 +142,43 @@ def test_losses_are_those_of_quadprog(kind: str, data: st.DataObject) -> None:
         explained = policy.explain(state, u, allowed=case.allowed)
         losses = np.array([row["loss"] for row in explained.arms], dtype=float)
         np.testing.assert_allclose(losses, twin.losses(), rtol=1e-7, atol=1e-8)
+
+
+@every_kind
+@settings(max_examples=25)
+@given(st.data())
+def test_lobts_draws_from_its_odds(kind: str, data: st.DataObject) -> None:
+    """Bounds decide as the odds do, of which a state without a past knows nothing but rewards."""
+    case = data.draw(situations(kind, with_shares=data.draw(st.booleans())))
+    policy = LobTS(case.orders, case.sigma, shares=case.shares)
+    state, n = case.state(policy), len(case.counts)
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    for t in range(6):
+        sets = case.allowed if t % 3 else np.ones_like(case.allowed)
+        noise, fresh = rng.random(n), policy.start(n)
+        fresh.counts[:], fresh.sums[:] = state.counts, state.sums
+        arms = policy.decide(state, noise, sets)
+        assert arms.tolist() == draw_arms(policy.odds(fresh, sets), noise).tolist()
+        policy.record(state, arms, case.sigma * rng.normal(size=n))
+
+
+def test_choices_in_contexts_are_drawn_from_the_odds() -> None:
+    """Every state has one maximal arm in each context: bounds of its own loss decide."""
+    rng, n = np.random.default_rng(0), 20
+    rankings = list(permutations("abcd"))
+    orders = {
+        context: LatentOrders.from_rankings([rankings[i] for i in rng.permutation(24)[:6]])
+        for context in ("morning", "evening")
+    }
+    policy = LobTS(LatentOrders.per_context(orders), sigma=1.0)
+    state = policy.start(n)
+    for t in range(80):
+        sets = np.array([a.startswith(("morning", "evening")[t % 2]) for a in policy.arms])[None]
+        noise, fresh = rng.random(n), policy.start(n)
+        fresh.counts[:], fresh.sums[:] = state.counts, state.sums
+        arms = policy.decide(state, noise, sets)
+        assert arms.tolist() == draw_arms(policy.odds(fresh, sets), noise).tolist()
+        policy.record(state, arms, 0.3 * (arms % 4) + rng.normal(size=n))
 
 
 @settings(max_examples=25)

@@ -1,4 +1,4 @@
-"""Prior as a value: checks, orders, files, words."""
+"""Prior as a value: checks, orders, files, words, new arms."""
 
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.priors.reference import covariance, random_prior
 
+import lobandits as lob
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
 from lobandits.priors import Prior
@@ -146,3 +147,61 @@ def test_shares_whose_sum_is_rounded_come_back_equal() -> None:
     prior = Prior(tuple("abc"), shares, means, np.eye(3), 0.3, np.full(4, 0.2), 1.0)
     assert Prior.from_dict(prior.to_dict()) == prior
     assert abs(prior.shares.sum() - 1) < 1e-12
+
+
+def make_prior() -> Prior:
+    return random_prior(3, 4, seed=0)
+
+
+def test_a_new_arm_like_another() -> None:
+    prior = make_prior()
+    grown = prior.with_arm("new", like=prior.arms[1])
+    assert grown.arms == (*prior.arms, "new")
+    np.testing.assert_array_equal(grown.means[:, :-1], prior.means)
+    np.testing.assert_array_equal(grown.means[:, -1], prior.means[:, 1])
+    np.testing.assert_array_equal(grown.spread[:-1, :-1], prior.spread)
+    # the user's own opinion of both differs by as much as there is of the old one
+    gap = np.zeros(5)
+    gap[[1, 4]] = 1, -1
+    assert gap @ grown.spread @ gap == pytest.approx(prior.spread[1, 1])
+
+
+def test_a_new_arm_is_wide() -> None:
+    prior = make_prior()
+    grown = prior.with_arm("new")
+    np.testing.assert_allclose(grown.means[:, -1], prior.means.mean(axis=1))
+    assert not grown.spread[-1, :-1].any()
+    assert grown.spread[-1, -1] > np.diag(prior.spread).mean()
+    assert not grown.orders.precedes[:, -1].any()
+    assert not grown.orders.precedes[:, :, -1].any()
+
+
+@pytest.mark.parametrize("like", [None, "arm 1"])
+def test_users_who_never_tried_a_new_arm_are_seen_as_before(like: str | None) -> None:
+    """A scale is around the average of all arms, which one more may move a little."""
+    prior = make_prior()
+    grown = prior.with_arm("new", like)
+    rng = np.random.default_rng(1)
+    counts = rng.integers(0, 4, (6, 4))
+    sums = rng.standard_normal((6, 4)) * counts
+    more = np.zeros((6, 1))
+    chances, means, _ = prior.posterior(counts, sums)
+    wider = grown.posterior(np.hstack([counts, more]), np.hstack([sums, more]))
+    near = 1e-9 if like is None else 0.1
+    np.testing.assert_allclose(wider[0], chances, atol=near)
+    np.testing.assert_allclose(wider[1][:, :-1], means, atol=near)
+    if like:
+        np.testing.assert_allclose(wider[1][:, -1], wider[1][:, 1], atol=1e-9)
+
+
+def test_policies_take_a_new_arm() -> None:
+    grown = make_prior().with_arm("new", like="arm 0")
+    for policy in (lob.LobBayes(grown), lob.MixTS(grown), lob.Popular(grown)):
+        assert policy.choose(policy.start(3), rng=0).shape == (3,)
+
+
+def test_names_of_new_arms_must_be_new_and_known() -> None:
+    with pytest.raises(LobInputError, match="there is an arm 'arm 1' already"):
+        make_prior().with_arm("arm 1")
+    with pytest.raises(LobInputError, match="'none'"):
+        make_prior().with_arm("new", like="none")

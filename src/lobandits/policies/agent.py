@@ -18,6 +18,7 @@ from lobandits.policies.registry import policy_from_dict, stored_form
 from lobandits.policies.rewards import checked_reward
 from lobandits.policies.state import State
 
+ONE = (1,)  # the shape of one user's decision
 FORMAT = "lobandits.agent"
 VERSION = 1
 FIELDS = ("policy", "state", "random")
@@ -78,9 +79,9 @@ class Agent:
             Choose among the arms of a context, which are named ``"context: arm"``; within it, the
             arm returned and those allowed are named without it.
         """
-        policy = self.policy
-        noise = policy.draw(self.rng, (1,))
-        sets = self._sets(allowed, context)
+        policy, everything = self.policy, allowed is None and context is None
+        noise = policy.draw(self.rng, ONE)
+        sets = policy.all_arms if everything else self._sets(allowed, context)
         name = policy.arms[policy.decide(self.state, noise, sets).item()]
         return name if context is None else without_context(name, context)
 

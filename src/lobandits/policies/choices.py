@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._jit import kernel, lean
+from lobandits._jit import lean, part
 from lobandits.errors import LobInputError
 from lobandits.orders import DAG, TOTAL, OrderTables
 
@@ -40,32 +40,40 @@ def all_allowed(allowed: BoolArray) -> bool:
 
 
 @lean
-def mark_tops(t: OrderTables, row: int, state: int, allowed: BoolArray, out: BoolArray) -> int:
-    """Mark Max(s) among the allowed arms: those with no allowed arm above; return how many.
+def list_tops(
+    t: OrderTables, row: int, state: int, allowed: BoolArray, arms: IntArray, out: IntArray
+) -> int:
+    """Write Max(s) among the allowed ``arms``: those with none above; return how many.
 
-    O(k), for trees O(k depth), for a DAG O(k^2).
+    O(k) where what is above an allowed arm is mostly allowed too; at worst, for trees
+    O(k depth), for a DAG O(k^2).
     """
-    k = allowed.shape[0]
-    if t.kind[row, state] == TOTAL:
-        out[:] = False
-        for j in range(k):
-            if allowed[t.sequence[row, state, j]]:
-                out[t.sequence[row, state, j]] = True
-                return 1
-        return 0
     n = 0
-    for a in range(k):
-        out[a] = allowed[a]
-        if t.kind[row, state] == DAG:
-            for b in range(k):
-                out[a] &= not (allowed[b] and t.above[row, state, b, a])
-        else:
-            b = t.parent[row, state, a]
-            while b >= 0:
-                out[a] &= not allowed[b]
-                b = t.parent[row, state, b]
-        n += out[a]
+    if t.kind[row, state] == TOTAL:
+        while not allowed[t.sequence[row, state, n]]:
+            n += 1
+        out[0] = t.sequence[row, state, n]
+        return 1
+    for j in range(arms.shape[0]):
+        if not allowed_above(t, row, state, arms[j], allowed):
+            out[n] = arms[j]
+            n += 1
     return n
+
+
+@part
+def allowed_above(t: OrderTables, row: int, state: int, arm: int, allowed: BoolArray) -> bool:
+    """Tell whether some allowed arm is above ``arm``."""
+    found = False
+    if t.kind[row, state] == DAG:
+        for b in range(allowed.shape[0]):
+            found |= allowed[b] and t.above[row, state, b, arm]
+        return found
+    b = t.parent[row, state, arm]
+    while b >= 0 and not found:
+        found = allowed[b]
+        b = t.parent[row, state, b]
+    return found
 
 
 @lean
@@ -140,7 +148,7 @@ def draw_arms(odds: FloatArray, noise: FloatArray) -> IntArray:
     return chosen
 
 
-@kernel
+@lean
 def write_draws(odds: FloatArray, noise: FloatArray, chosen: IntArray) -> None:
     """Write an arm for each user, drawn by its odds. Cost O(n k).
 

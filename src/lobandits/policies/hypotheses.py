@@ -12,7 +12,7 @@ import numpy as np
 from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits._jit import lean
 from lobandits.orders import DAG, OrderTables
-from lobandits.policies.choices import all_allowed, mark_tops
+from lobandits.policies.choices import all_allowed, list_tops
 from lobandits.policies.line_prior import (
     N_SLOPES,
     LineMemory,
@@ -28,7 +28,6 @@ from lobandits.policies.line_prior import (
 from lobandits.policies.loss_bounds import (
     Losses,
     add_top,
-    catch_up,
     lowest,
     project_among,
     project_item,
@@ -125,11 +124,10 @@ def find_hypotheses(
     Return the row of the user's orders, how many there are, and the least loss.
     """
     losses, found = inference.losses, inference.hypotheses
-    row, slot = read_user(counts, sums, u, losses)
-    if all_allowed(allowed):
+    row, slot, everything = read_user(counts, sums, u, allowed, losses)
+    if everything:
         n, least = take_items(row, slot, losses, found, reach)
     else:
-        catch_up(counts, sums, u, 1, row, slot, losses)
         n, least = take_tops(row, slot, allowed, losses, found, reach)
     return row, n, least
 
@@ -141,7 +139,8 @@ def take_items(
     """List the items with an arm on top: all arms are allowed."""
     items, b, r = losses.items, losses.bounds, losses.memory
     n_tops = items.first[row, items.first.shape[1] - 1]
-    least = project_item(lowest(row, slot, 0, n_tops, losses), row, slot, losses)
+    first = lowest(row, slot, 0, n_tops, losses)  # of all arms' candidates, which are the items
+    least = project_item(first, row, slot, losses)
     for i in range(n_tops):
         if b.lower[slot, i] + items.penalty[items.state[row, i]] <= least + reach:
             least = min(least, project_item(i, row, slot, losses))
@@ -166,18 +165,18 @@ def take_tops(
 ) -> tuple[int, float]:
     """List the states near enough with each of their maximal allowed arms on top."""
     t, items, b, r = losses.tables, losses.items, losses.bounds, losses.memory
-    least, n = np.inf, 0
+    least, n, arms = np.inf, 0, r.arms[: r.listed[1]]
     for s in range(t.kind.shape[1]):
         i = items.plain[row, s]
         bound = b.lower[slot, i] + items.penalty[s]
         if bound == np.inf or bound > least + reach:
             continue
         own = project_item(i, row, slot, losses)
-        rivals = mark_tops(t, row, s, allowed, r.tops)
-        for top in range(r.mean.shape[0]):
-            if not r.tops[top] or own > least + reach:
+        rivals = list_tops(t, row, s, allowed, arms, r.tops)
+        for j in range(rivals):
+            if own > least + reach:
                 continue
-            loss = own
+            top, loss = r.tops[j], own
             if rivals > 1:
                 loss = project_among(row, s, top, allowed, losses) + items.penalty[s]
             found.state[n] = s
@@ -301,9 +300,9 @@ def put_in_order(
         weight[a] = 1.0 / inference.variance[a]
     if everything or found.rivals[i] == 1:
         above_all = top if everything else -1
-        fit_one(mean, weight, t, row, state, above_all, out, r.scratch)
+        fit_one(mean, weight, t, row, state, above_all, out, inference.losses.scratch)
     else:
-        split_dag(mean, weight, r.above, -1, out, r.scratch)
+        split_dag(mean, weight, r.above, -1, out, inference.losses.scratch)
 
 
 @lean

@@ -15,7 +15,6 @@ from lobandits._checks import (
 )
 from lobandits._jit import kernel, lean
 from lobandits.errors import LobInputError
-from lobandits.policies.checked_prior import checked_prior, checked_sigma, sound_sigma
 from lobandits.policies.explanation import Details
 from lobandits.policies.information_ratio import mix_two_arms
 from lobandits.policies.mixture_points import (
@@ -28,8 +27,8 @@ from lobandits.policies.mixture_points import (
 )
 from lobandits.policies.policy import Policy
 from lobandits.policies.state import State
-from lobandits.priors import Prior
 from lobandits.priors.posterior import settle
+from lobandits.priors.prior import Prior, checked_prior, checked_sigma, sound_sigma
 
 FREEDOM = 2.0  # of Student's t by which states are judged
 STRANGERS = 0.2  # of what is not trusted

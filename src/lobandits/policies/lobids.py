@@ -80,7 +80,7 @@ class LobIDS(OrderPolicy[LossState]):
         return make_items(self.orders, -2 * self.sigma**2 * self._log_shares)
 
     def _inference(self, state: LossState) -> Inference:
-        losses = open_losses(self.orders, self._loss_items, self._keys, state)
+        losses, _ = open_losses(self.orders, self._loss_items, self._keys, state)
         return open_inference(losses, self.n_arms)
 
     def odds(self, state: LossState, allowed: BoolArray) -> FloatArray:

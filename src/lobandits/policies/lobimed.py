@@ -6,13 +6,13 @@ from functools import cached_property
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._jit import kernel
+from lobandits._jit import Plain, lean
 from lobandits.policies.explanation import Details
 from lobandits.policies.loss_bounds import (
     Items,
-    Losses,
     LossState,
     make_items,
+    name_losses,
     new_state,
     open_losses,
     state_without_bounds,
@@ -64,13 +64,15 @@ class LobIMED(OrderPolicy[LossState]):
     def _loss_items(self) -> Items:
         return make_items(self.orders, -2 * self.sigma**2 * self._log_shares)
 
-    def _losses(self, state: LossState) -> Losses:
-        return open_losses(self.orders, self._loss_items, self._keys, state)
+    def _losses(self, state: LossState) -> Plain:
+        return open_losses(self.orders, self._loss_items, self._keys, state)[1]
 
     def odds(self, state: LossState, allowed: BoolArray) -> FloatArray:
         """Return 1 for the arms of the least index, 0 for the others."""
-        args = state.counts, state.sums, allowed
-        return least_indices(*args, self._losses(state), self.sigma**2, TIE)
+        odds = np.empty(state.counts.shape)
+        args = state.counts, state.sums, allowed, self._losses(state)
+        mark_least_indices(*args, self.sigma**2, TIE, odds)
+        return odds
 
     def new_state(self, n_users: int) -> LossState:
         """Return an empty state."""
@@ -82,8 +84,7 @@ class LobIMED(OrderPolicy[LossState]):
 
     def details(self, state: LossState, allowed: BoolArray) -> Details:
         """Return the loss, D and index of each arm, and the log-likelihood of each state."""
-        args = state.counts, state.sums, allowed
-        loss = arm_losses(*args, self._losses(state), self.sigma**2)[0]
+        loss = arm_losses(state, allowed, self._losses(state), self.sigma**2)
         divergence = (loss - loss.min()) / (2 * self.sigma**2)
         logs = np.log(state.counts[0], out=np.full(self.n_arms, -1.0), where=state.counts[0] > 0)
         return Details(
@@ -92,23 +93,26 @@ class LobIMED(OrderPolicy[LossState]):
         )
 
 
-@kernel
-def least_indices(
+@lean
+def mark_least_indices(
     counts: IntArray,
     sums: FloatArray,
     allowed: BoolArray,
-    losses: Losses,
+    plain: Plain,
     variance: float,
     tie: float,
-) -> FloatArray:
-    """Return 1 where an arm has its user's least index, else 0.
+    odds: FloatArray,
+) -> None:
+    """Write 1 where an arm has its user's least index, else 0.
 
     The arm of least loss has an index of at most log max N, and no index is below D - 1: arms
     whose D exceeds log max N + 1 need no projection.
     """
-    odds = np.empty(counts.shape)
+    losses = name_losses(plain)
     for u in range(len(counts)):
-        most = max(1, counts[u].max())
+        most = 1.0
+        for a in range(counts.shape[1]):
+            most = max(most, float(counts[u, a]))
         reach = 2.0 * variance * (np.log(most) + 1.0 + tie)
         index, some = odds[u], allowed[u if len(allowed) > 1 else 0]
         least = losses_on_top(counts, sums, u, some, losses, reach, variance, index)
@@ -121,4 +125,3 @@ def least_indices(
         best += tie * (1.0 + least / (2.0 * variance))
         for a in range(len(index)):
             index[a] = 1.0 if index[a] <= best else 0.0
-    return odds

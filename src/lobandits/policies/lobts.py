@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, whole
-from lobandits._jit import kernel, part
+from lobandits._jit import Plain, lean, part
 from lobandits.errors import LobInputError
 from lobandits.policies.choices import CUT, all_allowed, draw_weighted
 from lobandits.policies.explanation import Details
@@ -18,6 +18,7 @@ from lobandits.policies.loss_bounds import (
     Losses,
     LossState,
     make_items,
+    name_losses,
     new_state,
     open_losses,
     state_without_bounds,
@@ -109,21 +110,22 @@ class LobTS(OrderPolicy[LobTSState]):
         """Whether choices are drawn from bounds of the weights: not from kept weights."""
         return self.project_every == 1
 
-    def _losses(self, state: LobTSState) -> Losses:
-        return open_losses(self.orders, self._loss_items, self._keys, state, self._uppers)
-
-    def _weights(self, state: LobTSState) -> LastWeights:
-        return LastWeights(state.projected, state.weights, self.project_every)
+    def _losses(self, state: LobTSState) -> Plain:
+        return open_losses(self.orders, self._loss_items, self._keys, state, self._uppers)[1]
 
     def odds(self, state: LobTSState, allowed: BoolArray) -> FloatArray:
         """Return the likelihood of each arm on top, relative to the best."""
-        last, losses = self._weights(state), self._losses(state)
-        return likelihoods(state.counts, state.sums, allowed, last, losses, self.sigma**2, CUT)
+        odds, last = np.empty(state.counts.shape), (state.projected, state.weights)
+        args = state.counts, state.sums, allowed, last, self._losses(state)
+        likelihoods(*args, self.project_every, self.sigma**2, CUT, odds)
+        return odds
 
     def decide(self, state: LobTSState, noise: FloatArray, allowed: BoolArray) -> IntArray:
         """Return an arm for each user, drawn by the odds, mostly without knowing them all."""
-        last, losses = self._weights(state), self._losses(state)
-        return sample(state.counts, state.sums, allowed, last, losses, self.sigma**2, CUT, noise)
+        chosen, last = np.empty(len(noise), np.int64), (state.projected, state.weights)
+        args = state.counts, state.sums, allowed, last, self._losses(state)
+        sample(*args, self.project_every, self.sigma**2, CUT, noise, chosen)
+        return chosen
 
     def new_state(self, n_users: int) -> LobTSState:
         """Return an empty state."""
@@ -154,62 +156,64 @@ class LobTS(OrderPolicy[LobTSState]):
 
     def details(self, state: LobTSState, allowed: BoolArray) -> Details:
         """Return the loss of each arm on top, and the log-likelihood of each state."""
-        args = state.counts, state.sums, allowed
-        loss = arm_losses(*args, self._losses(state), self.sigma**2)[0]
+        loss = arm_losses(state, allowed, self._losses(state), self.sigma**2)
         return Details(
             arms={"loss": loss, "weight": self.odds(state, allowed)[0]},
             states=fit_of_states(self.orders, state, self.sigma),
         )
 
 
-@kernel
+@lean
 def sample(
     counts: IntArray,
     sums: FloatArray,
     allowed: BoolArray,
-    last: LastWeights,
-    losses: Losses,
+    last: Plain,
+    losses: Plain,
+    project_every: int,
     variance: float,
     cut: float,
     noise: FloatArray,
-) -> IntArray:
-    """Return an arm for each user, drawn by the `likelihoods`.
+    chosen: IntArray,
+) -> None:
+    """Write an arm for each user, drawn by the `likelihoods`.
 
-    Where all arms are allowed and no weights are kept, bounds of these mostly decide.
+    Where no weights are kept, bounds of these mostly decide.
     """
-    n, k = counts.shape
-    chosen, odds = np.empty(n, np.int64), np.empty(k)
-    for u in range(n):
+    told, kept = name_losses(losses), LastWeights(last[0], last[1], project_every)
+    odds = told.memory.most  # free where bounds, which are kept there, do not decide
+    for u in range(len(counts)):
         some, arm = allowed[u if len(allowed) > 1 else 0], -1
-        forget_others(u, last, losses)
-        if last.project_every == 1 and all_allowed(some):
-            arm = draw_on_top(counts, sums, u, losses, variance, noise[u])
+        forget_others(u, kept, told)
+        if project_every == 1:
+            arm = draw_on_top(counts, sums, u, some, told, variance, noise[u])
         if arm < 0:
-            likelihood(counts, sums, u, some, last, losses, variance, cut, odds)
+            likelihood(counts, sums, u, some, kept, told, variance, cut, odds)
             arm, _ = draw_weighted(odds, odds.sum(), noise[u])
         chosen[u] = arm
-    return chosen
 
 
-@kernel
+@lean
 def likelihoods(
     counts: IntArray,
     sums: FloatArray,
     allowed: BoolArray,
-    last: LastWeights,
-    losses: Losses,
+    last: Plain,
+    losses: Plain,
+    project_every: int,
     variance: float,
     cut: float,
-) -> FloatArray:
-    """Return exp(-(L(a) - min L) / (2 sigma^2)) of every user's arms, 0 if below ``cut``."""
-    odds = np.empty(counts.shape)
+    odds: FloatArray,
+) -> None:
+    """Write exp(-(L(a) - min L) / (2 sigma^2)) of every user's arms, 0 if below ``cut``."""
+    told, kept = name_losses(losses), LastWeights(last[0], last[1], project_every)
     for u in range(len(counts)):
         some = allowed[u if len(allowed) > 1 else 0]
-        likelihood(counts, sums, u, some, last, losses, variance, cut, odds[u])
-    return odds
+        forget_others(u, kept, told)
+        likelihood(counts, sums, u, some, kept, told, variance, cut, odds[u])
 
 
-@part
+@lean
 def likelihood(
     counts: IntArray,
     sums: FloatArray,
@@ -226,7 +230,6 @@ def likelihood(
     plays = 0
     for a in range(out.shape[0]):
         plays += counts[u, a]
-    forget_others(u, last, losses)
     age = plays - last.projected[u]
     if everything and last.projected[u] >= 0 and age < last.project_every:
         for a in range(out.shape[0]):

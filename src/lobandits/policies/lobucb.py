@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, positive, read_only, whole
-from lobandits._jit import kernel, lean
+from lobandits._jit import Plain, kernel, lean
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.policies.choices import all_allowed
@@ -136,17 +136,21 @@ class LobUCB(OrderPolicy[LobUCBState]):
             all=_pack(np.ones(maximal.shape[1], np.bool_)),
         )
 
-    @property
+    @cached_property
+    def _plain_sets(self) -> Plain:
+        return tuple(self._sets)
+
+    @cached_property
     def _width(self) -> float:
         return self.radius * self.sigma**2
 
     def odds(self, state: LobUCBState, allowed: BoolArray) -> FloatArray:
         """Return 1 for the active arms of the largest upper bound, 0 for the others."""
-        last = LastRefresh(state.infeasible, state.feasible, state.refreshed, state.known)
+        last = state.infeasible, state.feasible, state.refreshed, state.known
         pace, width = self.refresh_every, self._width
         odds = np.empty(state.counts.shape)
         mark_largest_bounds(
-            *state.effective, last, allowed, self._sets, self._keys, pace, width, odds
+            *state.effective, last, allowed, self._plain_sets, self._keys, pace, width, odds
         )
         return odds
 
@@ -238,32 +242,30 @@ def mark_active(
     An arm is on top where no allowed arm is above it. O(k), or O(k^2) if some are not allowed.
     """
     k, words = sets.top.shape[1:]
-    some = False
+    everything, some = all_allowed(allowed), False
     for i in range(words):
         some |= feasible[i] != 0
-    if all_allowed(allowed):
-        for a in range(k):
-            out[a] = False
-            for i in range(words):
-                out[a] |= (sets.top[row, a, i] & (feasible[i] if some else sets.all[i])) != 0
-        return
     for a in range(k):
-        out[a] = False
+        found = False
         for i in range(words):
             states = feasible[i] if some else sets.all[i]
-            for b in range(k):
-                if allowed[b]:
-                    states &= ~sets.above[row, b, a, i]
-            out[a] |= allowed[a] and states != 0
+            if everything:
+                states &= sets.top[row, a, i]
+            else:
+                for b in range(k):
+                    if allowed[b]:
+                        states &= ~sets.above[row, b, a, i]
+            found |= states != 0
+        out[a] = found and allowed[a]
 
 
 @kernel
 def mark_largest_bounds(
     counts: IntArray,
     sums: FloatArray,
-    last: LastRefresh,
+    plain_last: Plain,
     allowed: BoolArray,
-    sets: StateSets,
+    plain_sets: Plain,
     keys: IntArray,
     refresh_every: int,
     width: float,
@@ -275,6 +277,7 @@ def mark_largest_bounds(
     """
     n, k = counts.shape
     low, active = np.empty(k), np.empty(k, np.bool_)
+    last, sets = LastRefresh(*plain_last), StateSets(*plain_sets)
     for u in range(n):
         up = odds[u]
         row = u if len(keys) > 1 else 0
@@ -288,7 +291,7 @@ def mark_largest_bounds(
         mark_active(last.feasible[u], allowed[u if len(allowed) > 1 else 0], sets, row, active)
         best = -np.inf
         for a in range(k):
-            if active[a]:
-                best = max(best, up[a])
+            up[a] = up[a] if active[a] else -np.inf
+            best = max(best, up[a])
         for a in range(k):
             up[a] = 1.0 if active[a] and up[a] == best else 0.0

@@ -11,17 +11,22 @@ and x itself, which is in the cone, gives one from above:
     upper += j (r - x_a)^2 - n j / (n + j) (r - y)^2,   x_a as it was projected.
 
 Both cost O(1) per item and reward. Policies that need no bounds from above keep none.
+
+The candidates of an arm are the items whose loss it may have on top: where all arms are allowed,
+the states that it tops, with it on top. Where only some are, the states in whose order it is
+maximal among these, with none on top: an arm above all other allowed ones binds nothing, so the
+loss is the state's own; if several are maximal, that is still a bound from below.
 """
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
-from lobandits._jit import lean, part
+from lobandits._jit import Plain, lean, part, unnamed
 from lobandits.orders import DAG, LatentOrders, OrderTables, UserOrders
+from lobandits.policies.choices import all_allowed, list_tops
 from lobandits.policies.state import State, array, empty_state
 from lobandits.projection.kernels import fit_one
 from lobandits.projection.mincut import split_dag
@@ -68,9 +73,15 @@ class Memory(NamedTuple):
     projected: BoolArray  # (n_items,)
     least: FloatArray  # (k,): of each arm's weight, what it is at least
     most: FloatArray  # (k,): and at most
-    tops: BoolArray  # (k,)
     above: BoolArray  # (k, k)
-    scratch: Scratch
+    listed: IntArray  # (2,): whose orders the candidates are of, -1 for none; of how many arms
+    among: BoolArray  # (k,): the choice set that they are of
+    arms: IntArray  # (k,): its arms
+    tops: IntArray  # (c,): the maximal arms of one state, or of all
+    source: IntArray  # (c,): their states s; -1 - s if there are other maximal arms
+    first: IntArray  # (k + 1,): those of arm a are first[a] ... first[a + 1] - 1
+    item: IntArray  # (c,): their items
+    several: BoolArray  # (c,): whether the state has other maximal arms
 
 
 class Losses(NamedTuple):
@@ -79,10 +90,11 @@ class Losses(NamedTuple):
     tables: OrderTables
     items: Items
     bounds: Bounds
+    memory: Memory
+    scratch: Scratch
     kept: bool  # False: the bounds are memory for one user, and start again for each
     known: IntArray  # (n_users,): names the orders behind each user's bounds
     keys: IntArray  # (u,): names the orders now
-    memory: Memory
 
 
 @dataclass(eq=False, repr=False)
@@ -99,10 +111,8 @@ class LossState(State):
         metadata=array("cache", "groups", "arms", dtype=np.float64, ages="scale")
     )
 
-    @cached_property
-    def memory(self) -> Memory:
-        """Working memory for one of the users, kept since making it takes time."""
-        return make_memory(self.n_arms, self.lower.shape[1])
+    def __post_init__(self) -> None:
+        self.opened: tuple[Losses, Plain] | None = None  # kept since making it takes time
 
 
 L = TypeVar("L", bound=LossState)
@@ -162,24 +172,38 @@ def open_losses(
     keys: IntArray,
     state: LossState,
     uppers: bool = False,
-) -> Losses:
-    """Return what `losses_on_top` needs of a state, with memory for one user.
+) -> tuple[Losses, Plain]:
+    """Return what `losses_on_top` needs of a state, and the same without names, for kernels.
 
     A state that lacks an item or a group, as one made for other orders may, keeps no bounds.
     """
-    n_items = items.state.shape[1]
-    kept = (
-        state.lower.shape[1] >= n_items
-        and state.seen_counts.shape[1] >= items.groups
-        and (state.upper.shape[1] >= n_items or not uppers)
-    )
-    s = state if kept else state_with_bounds(LossState, 1, state.n_arms, items, uppers)
-    bounds = Bounds(s.lower, s.upper, s.carried, s.point, s.seen_counts, s.seen_sums)
-    return Losses(orders.tables, items, bounds, kept, state.known, keys, s.memory)
+    if state.opened is None or state.opened[0].items is not items:
+        n_items = items.state.shape[1]
+        kept = (
+            state.lower.shape[1] >= n_items
+            and state.seen_counts.shape[1] >= items.groups
+            and (state.upper.shape[1] >= n_items or not uppers)
+        )
+        s = state if kept else state_with_bounds(LossState, 1, state.n_arms, items, uppers)
+        bounds = Bounds(s.lower, s.upper, s.carried, s.point, s.seen_counts, s.seen_sums)
+        memory, scratch = make_memory(orders.tables, items), make_scratch(state.n_arms)
+        losses = Losses(orders.tables, items, bounds, memory, scratch, kept, state.known, keys)
+        state.opened = losses, unnamed(losses)
+    return state.opened
 
 
-def make_memory(k: int, n_items: int) -> Memory:
+@part
+def name_losses(p: Plain) -> Losses:
+    """Return what `unnamed` made of `Losses`, inside a lean kernel: no reference is counted."""
+    tables, items, bounds = OrderTables(*p[0]), Items(*p[1]), Bounds(*p[2])
+    return Losses(tables, items, bounds, Memory(*p[3]), Scratch(*p[4]), p[5], p[6], p[7])
+
+
+def make_memory(tables: OrderTables, items: Items) -> Memory:
     """Allocate the working memory for one user."""
+    m, k = tables.maximal.shape[1:]
+    n_items = items.state.shape[1]
+    most = max(n_items, m * k)
     return Memory(
         mean=np.empty(k),
         weight=np.empty(k),
@@ -187,31 +211,95 @@ def make_memory(k: int, n_items: int) -> Memory:
         projected=np.empty(n_items, np.bool_),
         least=np.empty(k),
         most=np.empty(k),
-        tops=np.empty(k, np.bool_),
         above=np.empty((k, k), np.bool_),
-        scratch=make_scratch(k),
+        listed=np.full(2, -1),
+        among=np.empty(k, np.bool_),
+        arms=np.empty(k, np.int64),
+        tops=np.empty(most, np.int64),
+        source=np.empty(most, np.int64),
+        first=np.empty(k + 1, np.int64),
+        item=np.empty(most, np.int64),
+        several=np.empty(most, np.bool_),
     )
 
 
 @part
-def read_user(counts: IntArray, sums: FloatArray, u: int, losses: Losses) -> tuple[int, int]:
-    """Write the plays and means of user ``u``, nothing projected; bring the bounds up to date.
+def read_user(
+    counts: IntArray, sums: FloatArray, u: int, allowed: BoolArray, losses: Losses
+) -> tuple[int, int, bool]:
+    """Write the plays and means of user ``u``, nothing projected; list the arms' candidates.
 
-    Bounds of other orders start again. Return the rows of the user's items and bounds.
+    Their bounds are brought up to date; those of other orders start again. Return the rows of the
+    user's items and bounds, and whether all arms are allowed.
     """
-    r = losses.memory
+    items, r = losses.items, losses.memory
     row = u if losses.keys.shape[0] > 1 else 0
     slot = u if losses.kept else 0
     if losses.known[u] != losses.keys[row] or not losses.kept:
         for group in range(losses.bounds.seen_counts.shape[1]):
             forget(group, row, slot, losses)
-    catch_up(counts, sums, u, 0, row, slot, losses)
-    losses.known[u] = losses.keys[row]
+        losses.known[u] = losses.keys[row]
+    everything = all_allowed(allowed)
+    plain = items.used[row] - items.first[row, items.first.shape[1] - 1]
+    if everything or plain < items.plain.shape[1]:  # or some state has one maximal arm
+        catch_up(counts, sums, u, 0, row, slot, losses)
+    if not everything:
+        catch_up(counts, sums, u, 1, row, slot, losses)
+    list_candidates(row, allowed, everything, losses)
     for a in range(counts.shape[1]):
         r.weight[a] = counts[u, a]
         r.mean[a] = sums[u, a] / counts[u, a] if counts[u, a] > 0 else 0.0
     r.projected[:] = False
-    return row, slot
+    return row, slot, everything
+
+
+@lean
+def list_candidates(row: int, allowed: BoolArray, everything: bool, losses: Losses) -> None:
+    """List every arm's candidates, as this module opens; O(items + k), O(m k) among some arms.
+
+    Users who come one after the other mostly share the list.
+    """
+    r, same, n = losses.memory, losses.memory.listed[0] == row, 0
+    for a in range(allowed.shape[0]):
+        same &= allowed[a] == r.among[a]
+    if same:
+        return
+    for a in range(allowed.shape[0]):
+        r.among[a] = allowed[a]
+        if allowed[a]:
+            r.arms[n] = a
+            n += 1
+    r.listed[0] = row
+    r.listed[1] = n
+    if everything:
+        for a in range(r.first.shape[0]):
+            r.first[a] = losses.items.first[row, a]
+        for j in range(r.first[r.first.shape[0] - 1]):
+            r.item[j] = j
+            r.several[j] = False
+    else:
+        list_states(row, allowed, losses)
+
+
+@lean
+def list_states(row: int, allowed: BoolArray, losses: Losses) -> None:
+    """List the states without an arm on top by their maximal allowed arms: a counting sort."""
+    t, items, r = losses.tables, losses.items, losses.memory
+    arms, n = r.arms[: r.listed[1]], 0
+    r.first[:] = 0
+    for s in range(items.plain.shape[1]):
+        found = list_tops(t, row, s, allowed, arms, r.tops[n:])
+        for j in range(n, n + found):
+            r.first[r.tops[j]] += 1
+            r.source[j] = s if found == 1 else -1 - s
+        n += found
+    for a in range(allowed.shape[0]):
+        r.first[a + 1] += r.first[a]
+    for j in range(n - 1, -1, -1):  # first[a] goes from the end of a's list to its start
+        r.first[r.tops[j]] -= 1
+        place, s = r.first[r.tops[j]], r.source[j]
+        r.item[place] = items.plain[row, s if s >= 0 else -1 - s]
+        r.several[place] = s < 0
 
 
 @lean
@@ -290,14 +378,20 @@ def raise_upper(
 
 @part
 def lowest(row: int, slot: int, lo: int, hi: int, losses: Losses) -> int:
-    """Return the item from ``lo`` to ``hi`` with the lowest bound, its penalty included."""
-    items, lower = losses.items, losses.bounds.lower
+    """Return the candidate from ``lo`` to ``hi`` with the lowest bound, its penalty included."""
     best, least = lo, np.inf
-    for i in range(lo, hi):
-        value = lower[slot, i] + items.penalty[items.state[row, i]]
+    for j in range(lo, hi):
+        value = lower_bound(j, row, slot, losses)
         if value < least:
-            best, least = i, value
+            best, least = j, value
     return best
+
+
+@part
+def lower_bound(j: int, row: int, slot: int, losses: Losses) -> float:
+    """Return what the loss of candidate ``j`` is at least, its penalty included."""
+    items, i = losses.items, losses.memory.item[j]
+    return float(losses.bounds.lower[slot, i] + items.penalty[items.state[row, i]])
 
 
 @part
@@ -307,15 +401,16 @@ def project_item(i: int, row: int, slot: int, losses: Losses) -> float:
     state = items.state[row, i]
     if not r.projected[i]:
         top = items.arm[row, i]
-        loss = fit_one(r.mean, r.weight, t, row, state, top, r.fit, r.scratch)
+        loss = fit_one(r.mean, r.weight, t, row, state, top, r.fit, losses.scratch)
         b.lower[slot, i] = loss
-        for a in range(r.fit.shape[0]):
-            fit = r.fit[a] if r.weight[a] > 0.0 else 0.0  # of other arms it is not written
-            b.carried[slot, a, i] = fit
-        if b.upper.shape[1] > 0:
+        uppers = b.upper.shape[1] > 0
+        if uppers:
             b.upper[slot, i] = loss
-            for a in range(r.fit.shape[0]):
-                b.point[slot, a, i] = b.carried[slot, a, i]
+        for a in range(r.fit.shape[0]):
+            if r.weight[a] > 0.0:  # of other arms it is not written, and never read
+                b.carried[slot, a, i] = r.fit[a]
+                if uppers:
+                    b.point[slot, a, i] = r.fit[a]
         r.projected[i] = True
     return float(b.lower[slot, i] + items.penalty[state])
 
@@ -325,7 +420,7 @@ def project_among(row: int, state: int, top: int, allowed: BoolArray, losses: Lo
     """Project on a state's order with ``top`` above all allowed arms; return the loss. O(k^3)."""
     r = losses.memory
     add_top(losses.tables, row, state, top, allowed, r.above)
-    return split_dag(r.mean, r.weight, r.above, -1, r.fit, r.scratch)
+    return split_dag(r.mean, r.weight, r.above, -1, r.fit, losses.scratch)
 
 
 @lean

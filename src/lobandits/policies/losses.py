@@ -8,7 +8,8 @@ bounds (`loss_bounds`) leave it open whether they are the least.
 
 Where only some arms are allowed, an arm is on top if it exceeds every *allowed* one. In a state
 with one maximal allowed arm that binds nothing, so its loss is the state's own, with none on top;
-else the states near enough are projected on the order with these relations added.
+else the states whose own losses are low enough are projected on the order with these relations
+added.
 
 A draw by the likelihoods exp(-L(a) / (2 sigma^2)) needs still less: the arm at which a uniform
 number falls is known as soon as their bounds leave no other, mostly without a projection.
@@ -17,13 +18,13 @@ number falls is known as soon as their bounds leave no other, mostly without a p
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._jit import kernel, lean, part
+from lobandits._jit import Plain, lean, part
 from lobandits.orders import LatentOrders, UserOrders
-from lobandits.policies.choices import all_allowed, mark_tops
 from lobandits.policies.loss_bounds import (
     Losses,
-    catch_up,
+    lower_bound,
     lowest,
+    name_losses,
     project_among,
     project_item,
     read_user,
@@ -32,6 +33,8 @@ from lobandits.policies.state import State
 from lobandits.projection import projection_losses
 
 SLACK = 1e-9  # a bound may be wrong by rounding, relative to the losses and to sigma^2
+LIGHT = 50.0  # logs below the likeliest at which a weight is not looked at more closely than
+LIGHTEST = float(np.exp(-LIGHT))  # this
 
 
 def state_losses(orders: LatentOrders | UserOrders, state: State) -> FloatArray:
@@ -49,16 +52,24 @@ def fit_of_states(
     return {"loss": loss, "log-likelihood": (loss.min() - loss) / (2 * sigma**2)}
 
 
-@kernel
-def arm_losses(
-    counts: IntArray, sums: FloatArray, allowed: BoolArray, losses: Losses, variance: float
-) -> FloatArray:
-    """Return L(a) of every user and arm, inf where no state can have it on top."""
-    out = np.empty(counts.shape)
-    for u in range(len(counts)):
-        some = allowed[u if len(allowed) > 1 else 0]
-        losses_on_top(counts, sums, u, some, losses, np.inf, variance, out[u])
+def arm_losses(state: State, allowed: BoolArray, plain: Plain, variance: float) -> FloatArray:
+    """Return L(a) of the first user's arms, inf where no state can have it on top."""
+    out = np.empty(state.n_arms)
+    write_arm_losses(state.counts, state.sums, allowed[0], plain, variance, out)
     return out
+
+
+@lean
+def write_arm_losses(
+    counts: IntArray,
+    sums: FloatArray,
+    allowed: BoolArray,
+    plain: Plain,
+    variance: float,
+    out: FloatArray,
+) -> None:
+    """Write L(a) of the first user's arms."""
+    losses_on_top(counts, sums, 0, allowed, name_losses(plain), np.inf, variance, out)
 
 
 @lean
@@ -74,118 +85,76 @@ def losses_on_top(
 ) -> float:
     """Write L(a), inf if no item has arm a on top or it exceeds the least by ``reach``.
 
-    Return the least. Bring the bounds of user ``u`` up to date.
+    Return the least. The arm of the lowest bound comes first, so that few others are in reach.
     """
-    row, slot = read_user(counts, sums, u, losses)
-    if all_allowed(allowed):
-        return losses_by_arm(row, slot, losses, reach, tolerance, out)
-    catch_up(counts, sums, u, 1, row, slot, losses)
-    return losses_among(row, slot, allowed, losses, reach, tolerance, out)
+    row, slot, _ = read_user(counts, sums, u, allowed, losses)
+    k, least = len(out), np.inf
+    start = arm_of(lowest(row, slot, 0, losses.memory.first[k], losses), losses.memory.first)
+    for step in range(start, start + k):
+        a = step if step < k else step - k
+        out[a] = loss_of_arm(a, least + reach, row, slot, allowed, losses, tolerance)
+        least = min(least, out[a])
+    return least
 
 
 @part
-def losses_by_arm(
-    row: int, slot: int, losses: Losses, reach: float, tolerance: float, out: FloatArray
-) -> float:
-    """Write L(a) where all arms are allowed, as `losses_on_top`."""
-    items, b = losses.items, losses.bounds
-    k = len(out)
-    least = project_item(lowest(row, slot, 0, items.first[row, k], losses), row, slot, losses)
-    for a in range(k):
-        out[a] = np.inf
-        lo, hi = items.first[row, a], items.first[row, a + 1]
-        if lo == hi:
-            continue
-        first = lowest(row, slot, lo, hi, losses)
-        if b.lower[slot, first] + items.penalty[items.state[row, first]] <= least + reach:
-            out[a] = loss_of_arm(first, lo, hi, row, slot, losses, tolerance)
-            least = min(least, out[a])
-    return least
+def arm_of(candidate: int, first: IntArray) -> int:
+    """Return the arm whose candidates include this one."""
+    a = 0
+    while first[a + 1] <= candidate:
+        a += 1
+    return a
 
 
 @part
 def loss_of_arm(
-    first: int, lo: int, hi: int, row: int, slot: int, losses: Losses, tolerance: float
-) -> float:
-    """Return L(a) of the arm whose items are ``lo`` to ``hi``.
-
-    ``first``, the one with the lowest bound, is projected first, the others only if their bounds
-    are lower than what is found.
-    """
-    items, b = losses.items, losses.bounds
-    best = project_item(first, row, slot, losses)
-    for i in range(lo, hi):
-        bound = b.lower[slot, i] + items.penalty[items.state[row, i]]
-        if best > 0.0 and bound < best + SLACK * (best + tolerance):
-            best = min(best, project_item(i, row, slot, losses))
-    return best
-
-
-@lean
-def losses_among(
+    a: int,
+    limit: float,
     row: int,
     slot: int,
     allowed: BoolArray,
     losses: Losses,
-    reach: float,
     tolerance: float,
-    out: FloatArray,
 ) -> float:
-    """Write L(a) where only some arms are allowed, as `losses_on_top`.
+    """Return L(a), or inf if that exceeds ``limit``.
 
-    A state's own loss is a bound of that with any arm on top. The state of the lowest bound comes
-    first, others only if they can be within reach and better for one of their tops.
+    The candidate with the lowest bound is projected first, others only if their bounds are lower
+    than what is found.
     """
-    t, items, b, r = losses.tables, losses.items, losses.bounds, losses.memory
-    m = t.kind.shape[1]
-    out[:] = np.inf
-    start, lowest_bound = 0, np.inf
-    for s in range(m):
-        bound = b.lower[slot, items.plain[row, s]] + items.penalty[s]
-        if bound < lowest_bound:
-            start, lowest_bound = s, bound
-    least = np.inf
-    for j in range(m):
-        s = (start + j) % m
-        i = items.plain[row, s]
-        bound = b.lower[slot, i] + items.penalty[s]
-        if bound == np.inf or bound > least + reach:
-            continue
-        tops = mark_tops(t, row, s, allowed, r.tops)
-        if not improves(bound, tolerance, r.tops, out):
-            continue
-        loss = project_item(i, row, slot, losses)
-        for a in range(len(out)):
-            if r.tops[a] and loss < out[a]:
-                if tops > 1:
-                    on_top = project_among(row, s, a, allowed, losses) + items.penalty[s]
-                    out[a] = min(out[a], on_top)
-                else:
-                    out[a] = loss
-                least = min(least, out[a])
-    return least
-
-
-@lean
-def improves(bound: float, tolerance: float, tops: BoolArray, out: FloatArray) -> bool:
-    """Tell whether a loss of at least ``bound``, but for rounding, can be less for some top."""
-    for a in range(len(out)):
-        if tops[a] and (out[a] == np.inf or bound < out[a] + SLACK * (out[a] + tolerance)):
-            return True
-    return False
+    items, r = losses.items, losses.memory
+    lo, hi = r.first[a], r.first[a + 1]
+    start, best = lowest(row, slot, lo, hi, losses), np.inf
+    for step in range(start, start + hi - lo):
+        j = step if step < hi else step - (hi - lo)
+        bound = lower_bound(j, row, slot, losses)
+        if j == start and bound > limit:
+            break
+        if best > 0.0 and bound < best + SLACK * (best + tolerance):
+            loss = project_item(r.item[j], row, slot, losses)
+            if r.several[j] and loss < best:
+                state = items.state[row, r.item[j]]
+                loss = project_among(row, state, a, allowed, losses) + items.penalty[state]
+            best = min(best, loss)
+    return best
 
 
 @lean
 def draw_on_top(
-    counts: IntArray, sums: FloatArray, u: int, losses: Losses, variance: float, uniform: float
+    counts: IntArray,
+    sums: FloatArray,
+    u: int,
+    allowed: BoolArray,
+    losses: Losses,
+    variance: float,
+    uniform: float,
 ) -> int:
     """Draw an arm by exp(-L(a) / (2 sigma^2)), by inverting the distribution function at a uniform.
 
     Invariant: every weight lies between ``least`` and ``most``. While these leave it open which
     arm is drawn, the arm of the widest range is projected. Return -1 if rounding might decide.
     """
-    row, slot = read_user(counts, sums, u, losses)
-    items, r = losses.items, losses.memory
+    row, slot, _ = read_user(counts, sums, u, allowed, losses)
+    r = losses.memory
     origin = bound_weights(row, slot, losses, variance)
     while True:
         arm = decided(r.least, r.most, uniform)
@@ -197,9 +166,7 @@ def draw_on_top(
                 widest = a
         if r.most[widest] <= r.least[widest]:
             return -1
-        lo, hi = items.first[row, widest], items.first[row, widest + 1]
-        first = lowest(row, slot, lo, hi, losses)
-        loss = loss_of_arm(first, lo, hi, row, slot, losses, variance)
+        loss = loss_of_arm(widest, np.inf, row, slot, allowed, losses, variance)
         r.least[widest] = r.most[widest] = np.exp((origin - loss) / (2.0 * variance))
 
 
@@ -207,24 +174,33 @@ def draw_on_top(
 def bound_weights(row: int, slot: int, losses: Losses, variance: float) -> float:
     """Write the range of every arm's weight exp((origin - L(a)) / (2 sigma^2)); return the origin.
 
-    It is the least upper bound of a loss; without any, the likeliest item is projected.
+    It is the least upper bound of a loss; without any, the likeliest item is projected. Weights
+    that are surely light have a range that needs no exponential.
     """
     items, b, r = losses.items, losses.bounds, losses.memory
     k = len(r.least)
     origin = np.inf
     for a in range(k):
         r.least[a] = r.most[a] = np.inf  # of the loss, for now
-        for i in range(items.first[row, a], items.first[row, a + 1]):
+        for j in range(r.first[a], r.first[a + 1]):
+            i = r.item[j]
             penalty = items.penalty[items.state[row, i]]
             r.least[a] = min(r.least[a], b.lower[slot, i] + penalty)
-            r.most[a] = min(r.most[a], b.upper[slot, i] + penalty)
+            if not r.several[j]:
+                r.most[a] = min(r.most[a], b.upper[slot, i] + penalty)
         origin = min(origin, r.most[a])
     if origin == np.inf:
-        origin = project_item(lowest(row, slot, 0, items.first[row, k], losses), row, slot, losses)
+        likeliest = r.item[lowest(row, slot, 0, r.first[k], losses)]
+        origin = project_item(likeliest, row, slot, losses)
     for a in range(k):
-        low, high = r.least[a], r.most[a]
-        r.least[a] = np.exp((origin - high) / (2.0 * variance))
-        r.most[a] = np.exp(min((origin - low) / (2.0 * variance), 700.0))
+        low, high = (
+            (r.least[a] - origin) / (2.0 * variance),
+            (r.most[a] - origin) / (2.0 * variance),
+        )
+        if low > LIGHT:
+            r.least[a], r.most[a] = 0.0, LIGHTEST if low < np.inf else 0.0
+        else:
+            r.least[a], r.most[a] = np.exp(-high), np.exp(min(-low, 700.0))
     return origin
 
 

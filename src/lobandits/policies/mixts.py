@@ -7,7 +7,6 @@ import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, whole
 from lobandits._jit import kernel
-from lobandits.policies.checked_prior import checked_prior, checked_sigma, sound_sigma
 from lobandits.policies.explanation import Details
 from lobandits.policies.mixture_points import (
     Mixture,
@@ -19,7 +18,7 @@ from lobandits.policies.mixture_points import (
 )
 from lobandits.policies.policy import Policy
 from lobandits.policies.state import State
-from lobandits.priors import Prior
+from lobandits.priors.prior import Prior, checked_prior, checked_sigma, sound_sigma
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, not_negative, whole
-from lobandits._jit import kernel, lean
+from lobandits._jit import Plain, kernel, lean
 from lobandits.errors import LobInputError
 from lobandits.policies.choices import all_allowed, draw_weighted, pick, spread
 from lobandits.policies.explanation import Details
@@ -115,12 +115,13 @@ class MUCB(MeansPolicy[MUCBState]):
 
     def odds(self, state: MUCBState, allowed: BoolArray) -> FloatArray:
         """Return the chance that the believed state has each arm as its best allowed one."""
-        return best_arm_odds(state.gaps, state.visits, allowed, self._beliefs)
+        return best_arm_odds(state.gaps, state.visits, allowed, tuple(self._beliefs))
 
     def decide(self, state: MUCBState, noise: FloatArray, allowed: BoolArray) -> IntArray:
         """Return a best allowed arm of the believed state, and remember the belief."""
         chosen = np.empty(state.n_users, np.int64)
-        play(state.gaps, state.visits, state.beliefs, allowed, self._beliefs, noise, chosen)
+        args = state.gaps, state.visits, state.beliefs, allowed, tuple(self._beliefs)
+        play(*args, noise, chosen)
         return chosen
 
     def absorb(
@@ -191,11 +192,12 @@ def play(
     visits: IntArray,
     last: IntArray,
     allowed: BoolArray,
-    beliefs: BeliefTables,
+    plain: Plain,
     noise: FloatArray,
     chosen: IntArray,
 ) -> None:
     """Write a best allowed arm of each user's believed state, and the state to ``last``."""
+    beliefs = BeliefTables(*plain)
     (n, m), k = gaps.shape, last.shape[1]
     believable, tops, means = np.empty(m), np.empty(m), np.empty(k)
     shared = len(allowed) == 1 and len(beliefs.means) == 1
@@ -212,9 +214,10 @@ def play(
 
 @kernel
 def best_arm_odds(
-    gaps: FloatArray, visits: IntArray, allowed: BoolArray, beliefs: BeliefTables
+    gaps: FloatArray, visits: IntArray, allowed: BoolArray, plain: Plain
 ) -> FloatArray:
     """Return the odds of `play` over its noise, (n, k)."""
+    beliefs = BeliefTables(*plain)
     (n, m), k = gaps.shape, beliefs.means.shape[2]
     odds = np.zeros((n, k))
     believable, tops, means = np.empty(m), np.empty(m), np.empty(k)

@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray
-from lobandits.policies.checked_prior import checked_prior
 from lobandits.policies.policy import Policy
 from lobandits.policies.state import State
-from lobandits.priors import Prior
+from lobandits.priors.prior import Prior, checked_prior
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lobandits._checks import FloatArray, IntArray, whole_numbers
-from lobandits._jit import kernel
+from lobandits._jit import kernel, lean
 from lobandits.errors import LobInputError
 
 LARGEST = 1e40  # so that means, with their rounding, are values that projections take
@@ -76,7 +76,7 @@ def checked_users(n_users: int, length: int, users: ArrayLike | None) -> IntArra
     return given
 
 
-@kernel
+@lean
 def first_fault(
     users: IntArray, arms: IntArray, rewards: FloatArray, n_users: int, n_arms: int, largest: float
 ) -> tuple[int, int]:
@@ -105,7 +105,7 @@ def add_exactly(total: Number, carry: Number, value: Number) -> tuple[Number, Nu
     return total, low - (total - high)
 
 
-@kernel
+@lean
 def add_rewards(
     counts: IntArray,
     sums: FloatArray,

@@ -8,7 +8,7 @@ import numpy as np
 from lobandits._checks import BoolArray, FloatArray, read_only
 from lobandits._jit import kernel
 from lobandits.orders import OrderTables
-from lobandits.policies.choices import mark_tops
+from lobandits.policies.choices import list_tops
 from lobandits.policies.explanation import Details
 from lobandits.policies.order_policy import OrderPolicy
 from lobandits.policies.state import State
@@ -67,10 +67,11 @@ def tops_among(t: OrderTables, allowed: BoolArray) -> BoolArray:
     users, m, k = t.sequence.shape
     n = max(users, len(allowed))
     tops = np.zeros((n, k), np.bool_)
-    marked = np.empty(k, np.bool_)
+    found = np.empty(k, np.int64)
     for u in range(n):
         row, some = u if users > 1 else 0, allowed[u if len(allowed) > 1 else 0]
+        arms = np.flatnonzero(some)
         for s in range(m):
-            mark_tops(t, row, s, some, marked)
-            tops[u] |= marked
+            for j in range(list_tops(t, row, s, some, arms, found)):
+                tops[u, found[j]] = True
     return tops

@@ -18,7 +18,7 @@ from lobandits._checks import (
     real,
     whole,
 )
-from lobandits._jit import kernel
+from lobandits._jit import Plain, kernel, part
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_names
 from lobandits.policies.explanation import Details
@@ -106,7 +106,7 @@ class TS(Policy[State]):
 
     def odds(self, state: State, allowed: BoolArray) -> FloatArray:
         """Return the chance that each allowed arm's draw is the largest, to about 1e-9."""
-        return largest_draw_odds(state.counts, state.sums, allowed, self._priors, *RULE)
+        return largest_draw_odds(state.counts, state.sums, allowed, tuple(self._priors), *RULE)
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
         """Return one standard normal number per arm of each decision, shape + (n_arms,)."""
@@ -115,7 +115,7 @@ class TS(Policy[State]):
     def decide(self, state: State, noise: FloatArray, allowed: BoolArray) -> IntArray:
         """Return each user's allowed arm of the largest draw: far cheaper than its chance."""
         chosen = np.empty(state.n_users, np.int64)
-        largest_draws(state.counts, state.sums, allowed, self._priors, noise, chosen)
+        largest_draws(state.counts, state.sums, allowed, tuple(self._priors), noise, chosen)
         return chosen
 
     def details(self, state: State, allowed: BoolArray) -> Details:
@@ -125,7 +125,7 @@ class TS(Policy[State]):
         return Details(arms={"posterior mean": means, "posterior std": stds})
 
 
-@kernel
+@part
 def posterior(
     counts: IntArray, sums: FloatArray, prior: ArmPriors, means: FloatArray, stds: FloatArray
 ) -> None:
@@ -145,21 +145,20 @@ def largest_draws(
     counts: IntArray,
     sums: FloatArray,
     allowed: BoolArray,
-    prior: ArmPriors,
+    priors: Plain,
     noise: FloatArray,
     chosen: IntArray,
 ) -> None:
     """Write each user's allowed arm of the largest posterior draw m + sqrt(v) z. Cost O(n k)."""
     n, k = counts.shape
-    means, stds = np.empty(k), np.empty(k)
+    draws, stds, prior = np.empty(k), np.empty(k), ArmPriors(*priors)
     for u in range(n):
         some = allowed[u if len(allowed) > 1 else 0]
-        posterior(counts[u], sums[u], prior, means, stds)
-        largest = -np.inf
+        posterior(counts[u], sums[u], prior, draws, stds)
         for a in range(k):
-            draw = means[a] + stds[a] * noise[u, a]
-            if draw > largest and some[a]:
-                chosen[u], largest = a, draw
+            draw = draws[a] + stds[a] * noise[u, a]
+            draws[a] = draw if some[a] else -np.inf
+        chosen[u] = draws.argmax()
 
 
 @kernel
@@ -167,14 +166,14 @@ def largest_draw_odds(
     counts: IntArray,
     sums: FloatArray,
     allowed: BoolArray,
-    prior: ArmPriors,
+    priors: Plain,
     nodes: FloatArray,
     weights: FloatArray,
 ) -> FloatArray:
     """Return the chances of `largest_draws` over its noise, (n, k)."""
     n, k = counts.shape
     odds = np.zeros((n, k))
-    means, stds = np.empty(k), np.empty(k)
+    means, stds, prior = np.empty(k), np.empty(k), ArmPriors(*priors)
     for u in range(n):
         some = allowed[u if len(allowed) > 1 else 0]
         posterior(counts[u], sums[u], prior, means, stds)

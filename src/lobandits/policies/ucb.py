@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, checked_spread, whole
-from lobandits._jit import kernel, lean
+from lobandits._jit import lean
 from lobandits.orders.arms import arm_names
 from lobandits.policies.explanation import Details
 from lobandits.policies.policy import Policy
@@ -97,7 +97,7 @@ def largest_indices(
     return odds
 
 
-@kernel
+@lean
 def mark_largest(
     counts: IntArray, sums: FloatArray, allowed: BoolArray, width: float, odds: FloatArray
 ) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from lobandits._checks import (
     FloatArray,
     IntArray,
+    checked_spread,
     finite_array,
     fraction,
     generator,
@@ -26,7 +27,7 @@ from lobandits._tables import Tabular
 from lobandits._words import counted
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
-from lobandits.orders.arms import Arm, arm_names
+from lobandits.orders.arms import Arm, arm_index, arm_names
 from lobandits.orders.contexts import arms_by_context
 from lobandits.orders.storage import MODEL_FORMAT
 from lobandits.priors.posterior import (
@@ -45,6 +46,8 @@ FORMAT, VERSION = "lobandits.prior", 1
 FIELDS = ("arms", "shares", "means", "spread", "shift", "scales", "sigma", "factors", "known")
 NOUN = "a saved prior"
 SHOWN = 5  # arms of a state in words
+DRAWN = 8  # states in a picture, the most common first
+EXTREME = 1e6  # times the spread of the means: sigma beyond tells nothing, or all, at once
 NEARLY = 1e-6  # shares and chances that sum to one but for rounding in a file
 ROUNDING = 1e-12  # but for that of a sum
 
@@ -193,13 +196,41 @@ class Prior(Frozen, Tabular):
         return states, means + self.shift * random.standard_normal((n, 1))
 
     def with_arm(self, name: str, like: Arm | None = None) -> "Prior":
-        """Return the prior with one more arm, the last, of which no log knows.
+        r"""Return the prior with one more arm, the last, of which no log knows.
 
-        See `lobandits.priors.new_arm.with_new_arm`.
+        Like an arm a, a user's mean of the new arm is that of a and a deviation of its own,
+
+        .. math:: \mu_{new} = \mu_a + \delta, \qquad \delta \sim N(0, \Sigma_{aa}).
+
+        Without one, it is wide: the average of the state's means, give or take what its arms
+        differ by,
+
+        .. math:: \mu_{new} \mid s \sim N(\bar m_s + c, v), \qquad
+                  v = \overline{\Sigma_{aa}} + \sum_s w_s \mathrm{Var}_a(m_{sa}),
+
+        with the user's shift c, and independent of the other arms.
+
+        >>> prior = Prior(["x", "y"], [1.0], [[3, 1]], np.eye(2), 0.5, [0.2], 1.0)
+        >>> print(prior.with_arm("z", like="x"))
+        1 state of 3 arms; sigma 1, shift 0.5
+        state 0: 100 % of users, scale 0.2: x 3 > z 3 > y 1
+        >>> prior.with_arm("z").means
+        array([[3., 1., 2.]])
         """
-        from lobandits.priors.new_arm import with_new_arm
-
-        return with_new_arm(self, name, like)
+        orders = self.orders.with_arm(name, like)
+        k = self.n_arms
+        spread = np.zeros((k + 1, k + 1))
+        spread[:k, :k] = self.spread
+        if like is None:
+            new = self.means.mean(axis=1)
+            spread[k, k] = np.diag(self.spread).mean() + self.shares @ self.means.var(axis=1)
+        else:
+            a = arm_index(self.arms, like)
+            new = self.means[:, a]
+            spread[k, :k] = spread[:k, k] = self.spread[a]
+            spread[k, k] = 2 * self.spread[a, a]
+        means = np.column_stack([self.means, new])
+        return self._with(arms=orders.arms, means=means, spread=spread, known=orders)
 
     @cached_property
     def population_mean(self) -> FloatArray:
@@ -333,10 +364,26 @@ class Prior(Frozen, Tabular):
         return cls.from_dict(data, source)
 
     def plot(self, ax: "Axes | None" = None) -> "Figure":
-        """Draw the states' means with the spread of their users, and their shares."""
-        from lobandits.priors.plot import plot_prior
+        """Draw each state's means as a line in a band of one standard deviation of its users."""
+        import matplotlib.pyplot as plt
 
-        return plot_prior(self, ax)
+        if ax is None:
+            _, ax = plt.subplots(figsize=(max(6.0, 0.45 * self.n_arms), 4.0), layout="constrained")
+        figure = ax.get_figure()
+        assert figure is not None
+        order = np.argsort(-self.population_mean, kind="stable")
+        own = self._covariances()[:, order, order] - self.shift**2
+        for s in np.argsort(-self.shares, kind="stable")[:DRAWN]:
+            mean, sd = self.means[s, order], np.sqrt(own[s])
+            label = f"state {s}: {100 * self.shares[s]:.0f} %, scale {self.scales[s]:.2g}"
+            (line,) = ax.plot(mean, marker="o", markersize=3, label=label)
+            ax.fill_between(
+                np.arange(len(mean)), mean - sd, mean + sd, color=line.get_color(), alpha=0.15
+            )
+        ax.set_xticks(range(self.n_arms), [self.arms[a] for a in order], rotation=45, ha="right")
+        ax.set_ylabel("mean reward")
+        ax.legend(fontsize="small")
+        return figure.figure if hasattr(figure, "figure") else figure  # type: ignore[return-value]
 
     def _rows(self) -> list[dict[str, Any]]:
         """Return a row per state: its share, its scale, and the mean of each arm."""
@@ -414,3 +461,27 @@ def _without_warnings(means: FloatArray, arms: tuple[str, ...]) -> LatentOrders:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return LatentOrders.from_means(means, arms).within_contexts()
+
+
+# What a policy on a prior is given -----------------------------------------------------------
+
+
+def checked_prior(prior: Prior) -> Prior:
+    """Return a prior, or say where one comes from."""
+    if not isinstance(prior, Prior):
+        raise LobInputError(
+            "prior must be a Prior, as learn_prior(logs) or Prior.from_orders(orders) makes it, "
+            f"got {type(prior).__name__}"
+        )
+    return prior
+
+
+def checked_sigma(prior: Prior, sigma: float | None) -> float:
+    """Return the noise of rewards: as given, or the prior's."""
+    return prior.sigma if sigma is None else checked_spread("sigma", sigma)
+
+
+def sound_sigma(prior: Prior, sigma: float) -> float:
+    """Return sigma, cut to where precisions N / sigma^2 and the prior's can be added."""
+    size = float(np.sqrt(np.trace(prior.population_covariance) / prior.n_arms))
+    return min(max(sigma, size / EXTREME), size * EXTREME)
