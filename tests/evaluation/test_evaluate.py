@@ -134,3 +134,11 @@ def test_arms_that_few_tried_are_left_out() -> None:
     found = lob.evaluate(logs, POLICIES, **SMALL | {"players": 8})
     assert "caviar" in str(found)
     assert found.models[0].orders.n_arms == 4
+
+
+def test_thousands_of_arms_are_refused_before_anything_is_learned() -> None:
+    rng, n = np.random.default_rng(0), 60_000
+    arms = rng.integers(3000, size=n).astype(str)
+    logs = pl.DataFrame({"user": rng.integers(600, size=n), "arm": arms, "reward": rng.random(n)})
+    with pytest.raises(lob.LobInputError, match=r"there are 2,\d+ arms.* the column of arms"):
+        lob.evaluate(logs, POLICIES)

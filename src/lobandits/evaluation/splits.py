@@ -7,6 +7,7 @@ import numpy as np
 from lobandits._checks import IntArray
 from lobandits.errors import LobInputError
 from lobandits.learning import RewardTable
+from lobandits.learning.prior import check_arms
 
 LEAST_USERS = 12
 
@@ -42,20 +43,17 @@ def split_users(
 
     Every user is judged in one split, and teaches in the others. The arms left out come last.
     """
-    dropped: list[str] = []
+    fold, dropped = rng.permutation(table.n_users) % splits, list[str]()
     while True:
-        fold = rng.permutation(table.n_users) % splits
         sides = [table.counts[fold == f].sum(axis=0) for f in range(splits)]
         known = np.all([side > 0 for side in sides], axis=0)
         if known.all():
-            numbers = np.arange(table.n_users)
-            return (
-                table,
-                [Split(numbers[fold != f], numbers[fold == f]) for f in range(splits)],
-                dropped,
-            )
+            check_arms(table.n_arms)
+            return table, [Split.of(fold, f) for f in range(splits)], dropped
         dropped += [name for name, there in zip(table.arms, known, strict=True) if not there]
-        table = table.of_arms(np.flatnonzero(known)).filter()
+        kept = table.of_arms(np.flatnonzero(known))
+        left = kept.counts.sum(axis=1) > 0
+        table, fold = kept.filter(), fold[left]
         if table.n_arms < 2 or table.n_users < LEAST_USERS:
             raise LobInputError(
                 f"only {table.n_arms} arms were tried by enough of {table.n_users} users to teach "
