@@ -70,7 +70,7 @@ def replay(client: lob.Client, problems: lob.Problems) -> NDArray[np.float64]:
 
 def run(url: str, problems: lob.Problems) -> None:
     """Play all rounds at ``url``, and compare."""
-    with lob.Client(url, os.environ.get("LOB_ADMIN_KEY"), retries=20) as client:
+    with lob.Client(url, os.environ.get("LOB_ADMIN_KEY"), retries=60) as client:
         client.ready()
         assert isinstance(problems.orders, lob.LatentOrders)
         model = client.put_model(lob.LobTS(problems.orders, problems.sigma))

@@ -123,13 +123,19 @@ class Ledger:
         self.refusals += other.refusals
 
 
-def play(port: int, seed: int, seconds: float, contexts: Sequence[str] = ()) -> Ledger:
+def play(
+    port: int,
+    seed: int,
+    seconds: float,
+    contexts: Sequence[str] = (),
+    ledger: Ledger | None = None,
+) -> Ledger:
     """Ask for decisions and reward them, until the time is over or the connection breaks.
 
-    Decisions are in one of ``contexts``, at random, if there are any.
-    Rewards are multiples of 1/8, so that their sums are exact in any order.
+    Decisions are in one of ``contexts``, at random, if there are any. What is known is written into
+    ``ledger``. Rewards are multiples of 1/8, so that their sums are exact in any order.
     """
-    ledger, rng = Ledger(), random.Random(seed)
+    ledger, rng = ledger or Ledger(), random.Random(seed)
     end = time.monotonic() + seconds
     with suppress(OSError, http.client.HTTPException), Caller(port) as caller:
         while time.monotonic() < end:

@@ -218,3 +218,14 @@ def test_an_apprentice_records_what_the_caller_shows(
         "eve", shown="milk", id=key
     )
     assert service.comparison()["advice"]["decisions"] == 41
+
+
+def test_the_verdict_says_what_is_missing(make_service: MakeService, policy: lob.LobTS) -> None:
+    tried = make_service(policy, control=Control(popular(*ARMS), 0.5, rewards=1), seed=1)
+    made = tried.decide_many([f"user {i}" for i in range(300)])
+    tried.record_many([(d.id, float(i % 2)) for i, d in enumerate(made[:20])])
+    assert "at least 50 in each group" in tried.comparison()["difference"]["verdict"]
+    tried.record_many([(d.id, float(i % 2)) for i, d in enumerate(made[20:-1])])
+    assert tried.comparison()["difference"]["verdict"] == "open: the band holds 0"
+    tried.record(made[-1].id, 1000.0)
+    assert "one user makes up more than 5%" in tried.comparison()["difference"]["verdict"]

@@ -1,6 +1,7 @@
 """Killed in the middle, again and again: what was acknowledged is there, and counted once."""
 
 import random
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -49,24 +50,35 @@ def kill_again_and_again(
     make = make or (policy_in_contexts if contexts else policy)
     ledger, rng = Ledger(), random.Random(0)
     for kill in range(times):
-        ledger.merge(_play_until_killed(store_url, kill, rng.uniform(0.1, 0.4), contexts, make))
+        most = rng.randrange(CLIENTS, 10 * CLIENTS)
+        later = rng.uniform(0.0, 0.02)
+        ledger.merge(_play_until_killed(store_url, kill, most, later, contexts, make))
         check_store(store_url, ledger)
-    assert len(ledger.acknowledged) > times * CLIENTS
+    assert len(ledger.acknowledged) >= times * CLIENTS
     _send_again(store_url, ledger, make)
     ledger.acknowledged = dict(ledger.sent)
     check_store(store_url, ledger)
 
 
 def _play_until_killed(
-    url: str, kill: int, seconds: float, contexts: tuple[str, ...], make: Callable[[], Policy]
+    url: str,
+    kill: int,
+    most: int,
+    later: float,
+    contexts: tuple[str, ...],
+    make: Callable[[], Policy],
 ) -> Ledger:
+    """Kill a server some seconds after it has acknowledged so many rewards, under load."""
     server = ServerProcess(url, make)
-    with ThreadPoolExecutor(CLIENTS + 1) as pool:
+    known = [Ledger() for _ in range(CLIENTS)]
+    with ThreadPoolExecutor(CLIENTS) as pool:
         playing = [
-            pool.submit(play, server.port, CLIENTS * kill + client, SECONDS, contexts)
-            for client in range(CLIENTS)
+            pool.submit(play, server.port, CLIENTS * kill + i, SECONDS, contexts, known[i])
+            for i in range(CLIENTS)
         ]
-        server.process.join(seconds)  # under load
+        while sum(len(ledger.acknowledged) for ledger in known) < most and not playing[0].done():
+            time.sleep(0.002)
+        time.sleep(later)
         server.kill()
     ledger = Ledger()
     for client in playing:

@@ -12,7 +12,7 @@ import lobandits as lob
 from lobandits.cli.app import app
 from lobandits.learning import RewardTable
 from lobandits.service import open_store
-from lobandits.service.reports.log import stored_rewards
+from lobandits.service.reports.rewards import stored_rewards
 
 ARMS = ("tea", "milk", "juice")
 TASTES = np.array([[3.0, 1.0, 0.0], [0.0, 1.0, 3.0]])

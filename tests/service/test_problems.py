@@ -12,7 +12,7 @@ from lobandits.errors import LobInputError
 from lobandits.service import DecisionService
 from lobandits.service import current_model as module
 from lobandits.service.decision import new_id
-from lobandits.service.reports.log import stored_rewards
+from lobandits.service.reports.rewards import stored_rewards
 from lobandits.service.store import tables
 
 

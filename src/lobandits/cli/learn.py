@@ -179,7 +179,7 @@ def _stored(
     need_service()
     from lobandits.learning.aggregate import parse_time
     from lobandits.service import open_store
-    from lobandits.service.reports.log import stored_rewards
+    from lobandits.service.reports.rewards import stored_rewards
 
     start = None if since is None else parse_time(since)
     with closing(open_store(existing(store))) as opened:

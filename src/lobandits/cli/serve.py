@@ -70,7 +70,10 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
 
 
 def ends_at_once(command: Callable[P, None]) -> Callable[P, None]:
-    """Let a signal to end, before the server takes over, be no failure: nothing has begun."""
+    """Let the process end with its work, and without failure where it has not begun any.
+
+    A signal to end may come before the server takes over.
+    """
 
     @wraps(command)
     def run(*args: P.args, **options: P.kwargs) -> None:
@@ -79,6 +82,9 @@ def ends_at_once(command: Callable[P, None]) -> Callable[P, None]:
             command(*args, **options)
         finally:
             signal.signal(signal.SIGTERM, before)
+        from lobandits.service.http.server import leave
+
+        leave()
 
     return run
 

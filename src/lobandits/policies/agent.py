@@ -15,7 +15,7 @@ from lobandits.orders.contexts import places, without_context
 from lobandits.policies.explanation import Explanation
 from lobandits.policies.policy import Policy
 from lobandits.policies.registry import policy_from_dict, stored_form
-from lobandits.policies.rewards import checked_reward
+from lobandits.policies.rewards import checked_reward, is_reward
 from lobandits.policies.state import State
 
 ONE = (1,)  # the shape of one user's decision
@@ -57,6 +57,7 @@ class Agent:
         self.state = policy.start()
         self.rng = generator(seed)
         self._index = {name: i for i, name in enumerate(policy.arms)}
+        self._add = policy.absorb if policy.half_life is None else policy.remember
         self._user = np.zeros(1, np.int64)
         self._arm = np.zeros(1, np.int64)
         self._reward = np.zeros(1)
@@ -99,8 +100,8 @@ class Agent:
             (arm,) = places(self.arms, [arm], context)
         index = self._index.get(arm) if isinstance(arm, str) else None
         self._arm[0] = arm_index(self.arms, arm) if index is None else index
-        self._reward[0] = checked_reward(reward)
-        self.policy.remember(self.state, self._user, self._arm, self._reward)
+        self._reward[0] = reward if is_reward(reward) else checked_reward(reward)
+        self._add(self.state, self._user, self._arm, self._reward)
 
     def probabilities(
         self, allowed: Iterable[Arm] | None = None, context: str | None = None

@@ -46,6 +46,15 @@ class Sums(NamedTuple):
     epochs: IntArray  # landmark / (64 half-lives)
 
 
+class Reading(NamedTuple):
+    """What policies read of the sums, (n_users, n_arms) each, and when."""
+
+    counts: Any  # of floats here
+    sums: FloatArray
+    carries: FloatArray
+    read_at: FloatArray  # (n_users,)
+
+
 class Verdict(NamedTuple):
     """Whether users have changed: the doubt of some arm is above the user's limit."""
 
@@ -114,6 +123,11 @@ class Forgetting(State):
         )  # fmt: skip
 
     @cached_property
+    def reading(self) -> Reading:
+        """What is read, as kernels take it."""
+        return Reading(self.counts, self.sums, self.carries, self.read_at)
+
+    @cached_property
     def verdict(self) -> Verdict:
         """Whether users have changed, as kernels take it."""
         return Verdict(self.doubts, self.changed, self.limit)
@@ -135,13 +149,17 @@ class Forgetting(State):
         fade(self._fading, self.read_at, self.half_life, users, times, 2.0**-NOTHING)
         self._empty(users, "reset")
 
-    def settle(self) -> Self:
-        """Read what the sums of all users say, after these were set; refuse what are none."""
+    def check(self) -> Self:
+        """Refuse sums that no rewards have."""
         for name in ("recent_counts", "recent_squares"):
             if (getattr(self, name) < 0).any():
                 raise LobInputError(f"{name} must not be negative")
         if ((self.total_counts == 0) & ((self.total_sums != 0) | (self.recent_counts > 0))).any():
             raise LobInputError("total_sums and recent_counts must be 0 where total_counts is 0")
+        return self
+
+    def settle(self) -> Self:
+        """Read what the sums of all users say, after these were set."""
         users = np.arange(self.n_users)
         judge(self.kept, self.verdict, users)
         self._read(users)
@@ -153,11 +171,8 @@ class Forgetting(State):
         self._empty(users, "reset", "renew")
 
     def _read(self, users: IntArray) -> None:
-        new, old = users[self.changed[users]], users[~self.changed[users]]
-        self.read_at[users] = self.clock[users]
-        self.counts[new], self.sums[new] = self.recent_at(new, self.clock[new])
-        self.counts[old], self.sums[old] = self.total_counts[old], self.total_sums[old]
-        self.carries[new], self.carries[old] = 0.0, self.total_carries[old]
+        args = self.kept, self.changed, self.half_life, self.clock
+        read(*args, users, 2.0**-NOTHING, self.reading)
 
     def _empty(self, users: IntArray, *ages: str) -> None:
         """Forget what is of some users, where an array ages so."""
@@ -238,29 +253,35 @@ def limit_of(policy: Any) -> float:
     """Return how large a doubt must be before a user of the policy has changed.
 
     It is below 0, so that everybody has, where the noise of rewards is not known, where a policy
-    adds up more than counts and sums, and where it is to forget always.
+    remembers more of rewards than counts and sums, and where it is to forget always.
     """
     sigma = getattr(policy, "sigma", None)
-    more = {f.name for f in fields(policy.state_type) if f.metadata["role"] == "sum"
-            and f.metadata["ages"] == "scale"} - {"counts", "sums", "carries"}  # fmt: skip
-    return -1.0 if policy.forget == ALWAYS or sigma is None or more else DOUBT * sigma**2
+    always = policy.forget == ALWAYS or sigma is None or policy.absorbs_more
+    return -1.0 if always else DOUBT * float(sigma or 0.0) ** 2
+
+
+@cache
+def _layout(kind: Any) -> list[tuple[str, Any, bool]]:
+    """Return the arrays of a kind of state: name, type, and whether there is one number an arm."""
+    return [(f.name, f.metadata["dtype"], "arms" in f.metadata["axes"]) for f in fields(kind)]
 
 
 def with_half_life(policy: Any, state: S) -> S:
     """Return an empty state of a policy as one that forgets."""
     kind: Any = type(state)
-    made = forgetting(kind)
+    made: Any = forgetting(kind)
     arrays: dict[str, Any] = {}
-    for f in fields(made):
-        shape = (state.n_users, *(state.n_arms for axis in f.metadata["axes"] if axis == "arms"))
-        old = getattr(state, f.name, None)
-        new = np.zeros(shape) if old is None else old
-        arrays[f.name] = np.ascontiguousarray(new, f.metadata["dtype"])
+    for name, dtype, by_arm in _layout(made):
+        if name in Forgetting.added:
+            arrays[name] = np.zeros(state.counts.shape if by_arm else state.n_users, dtype)
+        else:
+            arrays[name] = np.ascontiguousarray(getattr(state, name), dtype)
     arrays["half_life"][:] = positive("half_life", policy.half_life)
     one_of("forget", policy.forget, (ON_CHANGE, ALWAYS))
     arrays["limit"][:] = limit_of(policy)
     arrays["changed"][:] = arrays["limit"] < 0
-    return made(**arrays)  # type: ignore[return-value]
+    empty: S = made(**arrays)
+    return empty
 
 
 def add_and_forget(
@@ -273,22 +294,17 @@ def add_and_forget(
 ) -> None:
     """Add rewards at their times, by default one play after the other, in any order.
 
-    Then what is read is brought along. Of users who have not changed that costs no more than
-    without forgetting: it is what it would be.
+    Then what is read is brought along. Of users who have not changed that is done at once: it is
+    what it would be without forgetting.
     """
-    was = state.changed[users]
     when = np.empty(len(users)) if times is None else times
-    args = state.kept, state.verdict, state.half_life, state.clock
-    if tally(*args, users, arms, rewards, when, times is None):
-        policy.absorb(state, users, arms, rewards)
+    was = np.empty(len(users), np.bool_)
+    args = state.kept, state.verdict, state.reading, state.half_life, state.clock
+    if tally(*args, users, arms, rewards, when, times is None, was):
         return
     same = was == state.changed[users]
-    for some in (np.flatnonzero(same & ~was), *_each_once(users, np.flatnonzero(same & was))):
-        given = users[some], arms[some], rewards[some]
-        if was[some].any():
-            _add_faded(policy, state, *given, when[some])
-        else:
-            policy.absorb(state, *given)
+    for some in _each_once(users, np.flatnonzero(same & was)):
+        _add_faded(policy, state, users[some], arms[some], rewards[some], when[some])
     state.reread(np.unique(users[~same]))
 
 
@@ -329,7 +345,7 @@ def place(time: float, half_life: float) -> tuple[int, float]:
     """Return the epoch of a time, and what a reward then weighs at its landmark: from 1 to 2^64."""
     halvings = time / half_life
     epoch = np.floor(halvings / STEP)
-    return int(epoch), 2.0 ** (halvings - epoch * STEP)
+    return int(epoch), np.exp2(halvings - epoch * STEP)
 
 
 @lean
@@ -382,6 +398,7 @@ def has_changed(v: Verdict, u: int) -> bool:
 def tally(
     kept: Sums,
     verdict: Verdict,
+    reading: Reading,
     half_life: FloatArray,
     clock: FloatArray,
     users: IntArray,
@@ -389,13 +406,16 @@ def tally(
     rewards: FloatArray,
     times: FloatArray,
     by_plays: bool,
+    was: BoolArray,
 ) -> bool:
     """Add rewards to the sums of all time and to the faded ones, and judge; move the clocks.
 
-    Write the times, if these are plays. Return whether nobody is or was changed. O(1) for each
-    reward of who has not changed.
+    Write what is read of who has not changed, the times, if these are plays, and who was changed
+    before. Return whether nobody is or was. O(1) for each reward of who has not changed.
     """
     calm = True
+    for i in range(len(users)):
+        was[i] = verdict.changed[users[i]]
     for i in range(len(users)):
         u, a = users[i], arms[i]
         if by_plays:
@@ -412,6 +432,10 @@ def tally(
         if verdict.changed[u] or verdict.doubts[u, a] > verdict.limit[u]:
             verdict.changed[u] = has_changed(verdict, u)
             calm = False
+        if not verdict.changed[u]:
+            reading.counts[u, a] = kept.counts[u, a]
+            reading.sums[u, a] = kept.sums[u, a]
+            reading.carries[u, a] = kept.carries[u, a]
     return calm
 
 
@@ -453,6 +477,32 @@ def faded(
             if kept.weights[u, a] * factor >= least:
                 counts[i, a] = kept.weights[u, a] * factor
                 sums[i, a] = kept.weighted[u, a] * factor
+
+
+@kernel
+def read(
+    kept: Sums,
+    changed: BoolArray,
+    half_life: FloatArray,
+    clock: FloatArray,
+    users: IntArray,
+    least: float,
+    out: Reading,
+) -> None:
+    """Write what is read of users: who has changed, as it has faded by now; of others, all time."""
+    for u in users:
+        out.read_at[u] = clock[u]
+        for a in range(kept.counts.shape[1]):
+            out.counts[u, a] = out.sums[u, a] = out.carries[u, a] = 0.0
+            if not changed[u]:
+                out.counts[u, a] = kept.counts[u, a]
+                out.sums[u, a] = kept.sums[u, a]
+                out.carries[u, a] = kept.carries[u, a]
+                continue
+            factor = 2.0 ** (STEP * kept.epochs[u, a] - clock[u] / half_life[u])
+            if kept.weights[u, a] * factor >= least:
+                out.counts[u, a] = kept.weights[u, a] * factor
+                out.sums[u, a] = kept.weighted[u, a] * factor
 
 
 @kernel

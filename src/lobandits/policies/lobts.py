@@ -213,7 +213,7 @@ def likelihoods(
         likelihood(counts, sums, u, some, kept, told, variance, cut, odds[u])
 
 
-@lean
+@part
 def likelihood(
     counts: IntArray,
     sums: FloatArray,

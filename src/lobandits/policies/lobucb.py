@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, positive, read_only, whole
-from lobandits._jit import Plain, kernel, lean
+from lobandits._jit import Plain, kernel, lean, part
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.policies.choices import all_allowed
@@ -206,7 +206,7 @@ def bounds(
     return plays
 
 
-@lean
+@part
 def find_feasible(
     low: FloatArray, up: FloatArray, sets: StateSets, row: int, feasible: Bits
 ) -> bool:
@@ -233,7 +233,7 @@ def find_feasible(
     return some
 
 
-@lean
+@part
 def mark_active(
     feasible: Bits, allowed: BoolArray, sets: StateSets, row: int, out: BoolArray
 ) -> None:

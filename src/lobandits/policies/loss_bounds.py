@@ -253,7 +253,7 @@ def read_user(
     return row, slot, everything
 
 
-@lean
+@part
 def list_candidates(row: int, allowed: BoolArray, everything: bool, losses: Losses) -> None:
     """List every arm's candidates, as this module opens; O(items + k), O(m k) among some arms.
 

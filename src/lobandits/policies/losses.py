@@ -170,7 +170,7 @@ def draw_on_top(
         r.least[widest] = r.most[widest] = np.exp((origin - loss) / (2.0 * variance))
 
 
-@lean
+@part
 def bound_weights(row: int, slot: int, losses: Losses, variance: float) -> float:
     """Write the range of every arm's weight exp((origin - L(a)) / (2 sigma^2)); return the origin.
 

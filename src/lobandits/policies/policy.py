@@ -132,6 +132,11 @@ class Policy(Frozen, ABC, Generic[S]):
         """Add rewards to ``state``, unchecked; policies that remember more override this."""
         add_rewards(state.counts, state.sums, state.carries, users, arms, rewards)
 
+    @property
+    def absorbs_more(self) -> bool:
+        """Whether a reward changes more than counts and sums: `absorb` is the policy's own."""
+        return type(self).absorb is not Policy.absorb
+
     def details(self, state: S, allowed: BoolArray) -> Details:
         """Return the tables that explain the choice for the one user in ``state``."""
         return Details()
@@ -256,7 +261,7 @@ class Policy(Frozen, ABC, Generic[S]):
     def restore(self, data: Mapping[str, ArrayLike]) -> S:
         """Return the state whose `to_dict` is ``data``, after checking every array."""
         state: Any = fill(self.start(stored_users(data)), data)
-        restored: S = state if self.half_life is None else state.settle()
+        restored: S = state if self.half_life is None else state.check().settle()
         return restored
 
     @property

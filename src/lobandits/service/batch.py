@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from lobandits.service.store.tables import MINUTE, microseconds
 from lobandits.service.store.transaction import StoredDecision, Transaction
 
 UNKNOWN, EXPIRED = "unknown decision", "expired"
+ARM = attrgetter("arm_id")  # of a decision
 
 
 class Recorded(NamedTuple):
@@ -144,7 +146,7 @@ class Batch:
         transaction.add_fading_statistics(added.fading())
         decided = self._maker.decide(transaction, now)
         made, rewarded = decided.made, recorded.rewarded
-        played, earned = Counter(row.arm_id for row in made), recorded.earned
+        played, earned = Counter(map(ARM, made)), recorded.earned
         transaction.add_activity(
             (now // MINUTE, arm, self._writer, played[arm], *earned.get(arm, (0, 0.0)))
             for arm in {*played, *earned}

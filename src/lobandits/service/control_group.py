@@ -5,9 +5,11 @@ every process and after every restart, since the key is kept with the store. Wha
 writes is added up by group, and by user for the comparison.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +35,7 @@ from lobandits.service.store.transaction import (
 
 MODEL, CONTROL, CALLER = "model", "control", "caller"
 """Who decided: the model, the control group's policy, or in apprentice mode the caller itself."""
+GROUP = attrgetter("model", "control_group", "comparison_id")  # of a decision
 REWARDS = 10
 
 Rewarded = Sequence[tuple[StoredDecision, float]]  # decisions with the rewards that they get
@@ -161,16 +164,10 @@ def add_groups(
     transaction: Transaction, now: int, writer: int, made: Sequence[NewDecision], rewarded: Rewarded
 ) -> None:
     """Add decisions and rewards to the sums of their group, of this minute and of all time."""
-    rows = _summed(
-        ((d.model, d.control_group or MODEL, d.comparison_id or 0) for d in made),
-        (
-            ((d.model, d.control_group or MODEL, d.comparison_id or 0), reward)
-            for d, reward in rewarded
-        ),
-    )
+    rows = _summed(map(GROUP, made), ((GROUP(d), reward) for d, reward in rewarded))
     transaction.add_groups(
-        (minute, *key, writer, *sums)
-        for key, sums in rows.items()
+        (minute, model, group or MODEL, comparison or 0, writer, *sums)
+        for (model, group, comparison), sums in rows.items()
         for minute in (EVER, now // MINUTE)
     )
 
@@ -180,7 +177,7 @@ def add_advice(
 ) -> None:
     """Add decisions of the caller to the sums of what it showed and what the model advised."""
     rows = _summed(
-        ((d.arm_id, d.advised) for d in made if d.advised is not None),
+        [(d.arm_id, d.advised) for d in made if d.advised is not None],
         (((d.arm_id, d.advised), reward) for d, reward in rewarded if d.advised is not None),
     )
     transaction.add_advice((*pair, writer, *sums) for pair, sums in rows.items())
@@ -206,10 +203,7 @@ def add_trials(
 
 
 def _summed(decided: Iterable[Any], rewarded: Iterable[tuple[Any, float]]) -> Sums:
-    sums: Sums = {}
-    for key in decided:
-        decisions, n, total = sums.get(key, (0, 0, 0.0))
-        sums[key] = decisions + 1, n, total
+    sums: Sums = {key: (decisions, 0, 0.0) for key, decisions in Counter(decided).items()}
     for key, reward in rewarded:
         decisions, n, total = sums.get(key, (0, 0, 0.0))
         sums[key] = decisions, n + 1, total + reward

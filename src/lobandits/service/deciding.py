@@ -1,6 +1,7 @@
 """Decisions in a transaction: those that exist are returned again, the others are made."""
 
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +41,9 @@ class Wanted(NamedTuple):
         return arm if self.context is None else without_context(arm, self.context)
 
 
+USER, MODEL_OF = attrgetter("user"), attrgetter("model")  # of a request
+
+
 class Decided(NamedTuple):
     """The decisions or the error of each call, and what was written of new ones."""
 
@@ -72,20 +76,15 @@ class DecisionMaker:
                 call.fail(error)
 
     def _want(self, call: DecisionCall) -> list[Wanted]:
-        return [
-            Wanted(
-                user=request.user,
-                id=request.id or fresh,
-                named=request.id is not None,
-                model=(model := self._current.model(request.problem)),
-                places=model.places(request.allowed, request.context),
-                context=request.context,
-                shown=None
-                if request.shown is None
-                else model.place(request.shown, request.context),
-            )
-            for request, fresh in zip(call.requests, new_ids(call.size), strict=True)
-        ]
+        models = {name: self._current.model(name) for name in {r.problem for r in call.requests}}
+        wants = []
+        for request, fresh in zip(call.requests, new_ids(call.size), strict=True):
+            user, allowed, key, context, problem, shown = request
+            model = models[problem]
+            places = model.places(allowed, context)
+            place = None if shown is None else model.place(shown, context)
+            wants.append(Wanted(user, key or fresh, key is not None, model, places, context, place))
+        return wants
 
     def find_users(self, transaction: Transaction) -> None:
         """Find the users that exist, before decisions are locked: as forgetting does."""
@@ -102,7 +101,9 @@ class DecisionMaker:
             self.find_users(transaction)  # somebody came with a decision after the first look
         fresh, stolen = self._accept(stored, self._users)
         made, written = self._make(transaction, fresh, self._users, now)
-        made |= {want.id: self._told(want, stored[want.id]) for want in every if want.id in stored}
+        if stored:
+            told = (want for want in every if want.id in stored)
+            made |= {want.id: self._told(want, stored[want.id]) for want in told}
         outcomes = {
             call: stolen.get(call) or [made[want.id] for want in wants]
             for call, wants in self._wanted.items()
@@ -121,6 +122,9 @@ class DecisionMaker:
         fresh: list[Wanted] = []
         stolen: dict[DecisionCall, LobError] = {}
         for call, wants in self._wanted.items():
+            if not stored and not any(want.named for want in wants):
+                fresh += wants  # with ids that nobody else can have
+                continue
             mine: dict[bytes, Wanted] = {}
             for want in wants:
                 first = mine.setdefault(want.id, want)
@@ -141,9 +145,11 @@ class DecisionMaker:
         """Decide for users, new ones too, and write the decisions."""
         if not wants:
             return {}, []
-        row_of = {name: row for row, name in enumerate(dict.fromkeys(want.user for want in wants))}
-        users = users | transaction.add_users(name for name in row_of if name not in users)
-        numbers = [users[name] for name in row_of]
+        names = dict.fromkeys(map(USER, wants))
+        if new := [name for name in names if name not in users]:
+            users = users | transaction.add_users(new)
+        row_of = dict(zip(names, range(len(names)), strict=True))
+        numbers = [users[name] for name in names]
         groups = _by_model(wants)
         faded = any(model.half_life is not None for model in groups)
         stored = transaction.read_statistics(numbers, faded)
@@ -152,11 +158,11 @@ class DecisionMaker:
         for model, mine in groups.items():
             table = model.table(numbers, stored, now)
             rows = np.array([row_of[want.user] for want in mine])
-            chosen = self._choose(model, mine, table, rows, users, now)
-            for want, new in zip(mine, chosen, strict=True):
-                written.append(new)
-                arm = want.named_here(model.arm(new.arm_id))
-                made[want.id] = Decision(want.id.hex(), arm, new.probability, model.name)
+            arms, version = model.policy.arms, model.name
+            for want, place, row in self._choose(model, mine, table, rows, users, now):
+                written.append(row)
+                arm = arms[place] if want.context is None else want.named_here(arms[place])
+                made[want.id] = Decision(want.id.hex(), arm, row.probability, version)
         transaction.add_decisions(written)
         return made, written
 
@@ -168,26 +174,24 @@ class DecisionMaker:
         rows: IntArray,
         users: dict[str, int],
         now: int,
-    ) -> Iterator[NewDecision]:
-        """Yield what is to be written of each request."""
+    ) -> Iterator[tuple[Wanted, int, NewDecision]]:
+        """Yield each request, the place of its arm, and what is to be written of it."""
         rules = self._rules.of(model.problem)
         comparison = None if rules.control is None else rules.control.stored.id
-        controlled = [
-            comparison is not None and want.shown is None and rules.in_control(want.user)
-            for want in wants
-        ]
+        controlled = [False] * len(wants)
+        if comparison is not None:
+            controlled = [want.shown is None and rules.in_control(want.user) for want in wants]
         shown, sets = [want.shown for want in wants], [want.places for want in wants]
         choices = model.choose(table, rows, sets, self._rng, rules, controlled, shown)
         for want, control, drawn, played, chance in zip(wants, controlled, *choices, strict=True):
             user, arm = users[want.user], model.ids[played]
             new = NewDecision(want.id, user, arm, chance, model.version, now, *NOBODY)
             if want.shown is not None:
-                yield new._replace(control_group=CALLER, advised=model.ids[drawn])
+                new = new._replace(control_group=CALLER, advised=model.ids[drawn])
             elif comparison is not None:
                 group = CONTROL if control else MODEL
-                yield new._replace(control_group=group, comparison_id=comparison)
-            else:
-                yield new
+                new = new._replace(control_group=group, comparison_id=comparison)
+            yield want, played, new
 
     def _told(self, want: Wanted, row: StoredDecision) -> Decision:
         """Return a stored decision as it was returned before."""
@@ -195,9 +199,9 @@ class DecisionMaker:
         return Decision(row.id.hex(), want.named_here(arm), row.probability, model)
 
 
-def _by_model(wants: Iterable[Wanted]) -> dict[Model, list[Wanted]]:
+def _by_model(wants: list[Wanted]) -> dict[Model, list[Wanted]]:
     """Return the requests of each model."""
-    found: dict[Model, list[Wanted]] = {}
-    for want in wants:
-        found.setdefault(want.model, []).append(want)
-    return found
+    models = dict.fromkeys(map(MODEL_OF, wants))
+    if len(models) == 1:
+        return {wants[0].model: wants}
+    return {model: [want for want in wants if want.model is model] for model in models}

@@ -47,7 +47,7 @@ class Decision(NamedTuple):
 def new_ids(count: int) -> list[bytes]:
     """Return fresh ids: 48 bits of milliseconds, then 74 random bits (UUID version 7).
 
-    They begin with the time, so that an index of them grows at one end.
+    They begin with the time and come in order, so that an index of them grows at one end.
     """
     ids = bytearray(os.urandom(16 * count))
     for place, byte in enumerate((time.time_ns() // 1_000_000).to_bytes(6)):
@@ -55,7 +55,7 @@ def new_ids(count: int) -> list[bytes]:
     ids[6::16] = ids[6::16].translate(VERSION_7)
     ids[8::16] = ids[8::16].translate(VARIANT_2)
     joined = bytes(ids)
-    return [joined[i : i + 16] for i in range(0, 16 * count, 16)]
+    return sorted(joined[i : i + 16] for i in range(0, 16 * count, 16))
 
 
 def new_id() -> str:
@@ -105,7 +105,7 @@ def check_name(noun: str, name: Any) -> str:
             noun, f"{_a(noun)} must have 1 to {MOST_CHARACTERS} characters, got {len(name)}"
         )
     try:
-        name.encode()
+        _ = name.isascii() or name.encode()
     except UnicodeEncodeError:
         raise InvalidRequestError(noun, f"{_a(noun)} must be valid Unicode text") from None
     if "\0" in name:

@@ -30,9 +30,8 @@ class Sent(NamedTuple):
     answer: str | None
 
 
-def _play(port: int, seed: int, stop: threading.Event) -> list[Sent]:
+def _play(port: int, seed: int, stop: threading.Event, done: list[Sent]) -> None:
     """Ask for decisions until nobody listens; odd clients connect anew each time."""
-    done: list[Sent] = []
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     while not stop.is_set():
         began = time.monotonic()
@@ -50,21 +49,27 @@ def _play(port: int, seed: int, stop: threading.Event) -> list[Sent]:
         if seed % 2:
             connection.close()
     connection.close()
-    return done
 
 
 def stop_under_load(folder: Path, store: str, workers: int, seed: int) -> None:
     """Start a server, load it, end it, and check every request of every client."""
     server = Running(folder, "--workers", str(workers), "--store", store)
     port, stop = int(server.url.rpartition(":")[2]), threading.Event()
+    clients: list[list[Sent]] = [[] for _ in range(CLIENTS)]
     with ThreadPoolExecutor(CLIENTS) as pool:
-        playing = [pool.submit(_play, port, CLIENTS * seed + i, stop) for i in range(CLIENTS)]
-        time.sleep(random.Random(seed).uniform(0.5, 1.0))
+        playing = [
+            pool.submit(_play, port, CLIENTS * seed + i, stop, done)
+            for i, done in enumerate(clients)
+        ]
+        time.sleep(random.Random(seed).uniform(0.3, 0.8))
+        while min(map(len, clients)) < 2 and not any(client.done() for client in playing):
+            time.sleep(0.01)  # until all of them are at it
         signalled = time.monotonic()
         code = server.end()
         took = time.monotonic() - signalled
         stop.set()
-        requests = [request for client in playing for request in client.result()]
+    assert not any(client.exception() for client in playing)
+    requests = [request for done in clients for request in done]
     assert (code, took < LONGEST) == (0, True), f"{code} after {took} s: {server.lines}"
     before = [request for request in requests if request.sent < signalled]
     assert len(before) > CLIENTS

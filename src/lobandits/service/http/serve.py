@@ -28,7 +28,7 @@ from lobandits.service.http.app import create_app
 from lobandits.service.http.json_log import start_logging
 from lobandits.service.http.keys import Settings
 from lobandits.service.http.metrics import FOLDER
-from lobandits.service.http.server import LAST, Server, announce, handling, listen, on_hangup
+from lobandits.service.http.server import LAST, Server, announce, handling, leave, listen, on_hangup
 from lobandits.service.served_policy import encoded
 from lobandits.service.store import open_store
 from lobandits.service.store.models import DEFAULT_PROBLEM, has_model
@@ -220,6 +220,7 @@ def _work(make: Callable[[], ASGIApp], listener: socket.socket, parent: Connecti
     """Serve as one of several processes, until a signal or the death of the parent."""
     threading.Thread(target=_follow_parent, daemon=True).start()
     Server(make(), lambda: parent.send(os.getpid())).run([listener])
+    leave()
 
 
 def _follow_parent() -> None:

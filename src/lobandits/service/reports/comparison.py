@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 
 from lobandits._checks import FloatArray
-from lobandits.service.comparison import ALPHA, FEWEST_USERS, Band, UserSums, difference_band
+from lobandits.service.comparison import (
+    ALPHA,
+    FEWEST_USERS,
+    LARGEST_PART,
+    Band,
+    UserSums,
+    difference_band,
+)
 from lobandits.service.control_group import CONTROL, MODEL
 from lobandits.service.store import Store
 from lobandits.service.store.comparisons import (
@@ -117,13 +124,17 @@ def _latest(band: Band, users: UserSums) -> Row:
         "high": high,
         "lift": _ratio(difference, control),
         "alpha": ALPHA,
-        "verdict": _verdict(low, high),
+        "verdict": _verdict(low, high, float(users.users[:, -1].min())),
     }
 
 
-def _verdict(low: float | None, high: float | None) -> str:
+def _verdict(low: float | None, high: float | None, fewest: float) -> str:
     if low is None or high is None:
-        return f"open: too few users are counted, at least {FEWEST_USERS} in each group are needed"
+        if fewest < FEWEST_USERS:
+            need = f"at least {FEWEST_USERS} in each group are needed"
+            return f"open: too few users are counted, {need}"
+        part = f"{LARGEST_PART:.0%} of its group's variance"
+        return f"open: one user makes up more than {part}, so more users are needed"
     if low > 0:
         return "the model is better than the control"
     if high < 0:

@@ -5,6 +5,7 @@ import sqlite3
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +20,7 @@ from lobandits.service.store.transaction import WRITE, Transaction
 
 BUSY_SECONDS = 5.0  # that others wait for the one writer
 MOST = 1024  # values in one list; lists are padded to powers of two, so few texts are compiled
+ROWS = 64  # of one statement: a third less time for each than one by one
 
 
 class SqliteTransaction(Transaction):
@@ -38,9 +40,15 @@ class SqliteTransaction(Transaction):
         return rows
 
     def change(self, statement: str, kinds: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Execute the statement for all rows."""
-        marks = ", ".join("?" for _ in kinds.split())
-        self.cursor.executemany(statement.format(rows=f"VALUES ({marks})"), rows)
+        """Execute the statement for all rows, as many at once as it takes."""
+        row = f"({', '.join('?' for _ in kinds.split())})"
+        some = ROWS if "{rows}" in statement else 1
+        whole = len(rows) - len(rows) % some if some > 1 else 0
+        if whole:
+            blocks = (chain.from_iterable(rows[i : i + some]) for i in range(0, whole, some))
+            together = statement.format(rows=f"VALUES {', '.join([row] * some)}")
+            self.cursor.executemany(together, map(tuple, blocks))
+        self.cursor.executemany(statement.format(rows=f"VALUES {row}"), rows[whole:])
 
 
 def sqlite_engine(url: URL) -> Engine:

@@ -101,6 +101,22 @@ SHIFT = "1 / CAST(4294967296 AS DOUBLE PRECISION) / CAST(4294967296 AS DOUBLE PR
 STEPS = f"CASE WHEN {{side}} <= 0 THEN 1 WHEN {{side}} = 1 THEN {SHIFT} ELSE 0 END"
 OLD = f"(CASE WHEN {SAME} THEN {STEPS.format(side=AHEAD)} ELSE 0 END)"
 NEW = f"(CASE WHEN {SAME} THEN {STEPS.format(side=f'-({AHEAD})')} ELSE 1 END)"
+_BOTH = ", ".join(
+    f"{name} = {old} * statistics.{name} + {new} * excluded.{name}"
+    for name, old, new in (
+        ("weight", OLD, NEW),
+        ("weighted", OLD, NEW),
+        ("squares", f"{OLD} * {OLD}", f"{NEW} * {NEW}"),
+    )
+)
+ADD_FADING = (
+    f"INSERT INTO statistics (user_id, arm_id, plays, total, {FADED}) {{rows}} "
+    "ON CONFLICT (user_id, arm_id) DO UPDATE SET "
+    "plays = statistics.plays + excluded.plays, total = statistics.total + excluded.total, "
+    f"{_BOTH}, half_life = excluded.half_life, "
+    f"epoch = CASE WHEN {SAME} AND {AHEAD} < 0 "
+    "THEN statistics.epoch ELSE excluded.epoch END"
+)
 
 
 class Transaction(ABC):
@@ -149,30 +165,16 @@ class Transaction(ABC):
         )
         self.change(statement, "bigint bigint bigint float8", sorted(rows))
 
-    def add_fading_statistics(self, rows: Iterable[tuple[Any, ...]]) -> None:
+    def add_fading_statistics(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Add (user, arm, plays, total) and the columns of `Recent` to what is there.
 
         Every user and arm comes once. Whichever landmark is later stays. What faded by another
         half-life begins anew.
         """
-        both = ", ".join(
-            f"{name} = {old} * statistics.{name} + {new} * excluded.{name}"
-            for name, old, new in (
-                ("weight", OLD, NEW),
-                ("weighted", OLD, NEW),
-                ("squares", f"{OLD} * {OLD}", f"{NEW} * {NEW}"),
-            )
-        )
-        statement = (
-            f"INSERT INTO statistics (user_id, arm_id, plays, total, {FADED}) {{rows}} "
-            "ON CONFLICT (user_id, arm_id) DO UPDATE SET "
-            "plays = statistics.plays + excluded.plays, total = statistics.total + excluded.total, "
-            f"{both}, half_life = excluded.half_life, "
-            f"epoch = CASE WHEN {SAME} AND {AHEAD} < 0 "
-            "THEN statistics.epoch ELSE excluded.epoch END"
-        )
+        if not rows:
+            return
         kinds = "bigint bigint bigint float8 bigint bigint float8 float8 float8"
-        self.change(statement, kinds, sorted(rows))
+        self.change(ADD_FADING, kinds, sorted(rows))
 
     def find_decisions(
         self, ids: Sequence[bytes], lock: bool = False

@@ -75,7 +75,8 @@ function namesBelow(labels, at, right, bottom) {
   const every = Math.ceil((7 * Math.max(...labels.map((name) => name.length)) + 24) / wide);
   return labels.map((name, i) => {
     const shown = (labels.length - 1 - i) % every === 0;
-    return svg("text", { x: Math.min(at(i), right - 20), y: bottom + 16 }, shown ? name : "");
+    const x = Math.min(at(i), right - 3.2 * name.length); // the last one is not cut
+    return svg("text", { x, y: bottom + 16 }, shown ? name : "");
   });
 }
 
@@ -104,13 +105,14 @@ export function lineChart(root, { lines, labels, marks = [], zero = false, label
     const line = svg("path", { d: `M${x(place)} ${top - 8}V${bottom}`, class: "mark" });
     return svg("g", {}, line, svg("title", {}, name));
   });
-  const bands = lines.map(({ kind, low, high }) => {
-    if (!low) return "";
-    const there = low.flatMap((value, i) => (value === null || high[i] === null ? [] : [i]));
-    const edge = [...there.map((i) => [i, high[i]]), ...there.reverse().map((i) => [i, low[i]])];
-    const points = edge.map(([i, value]) => `${x(i)},${y(value)}`).join(" ");
-    return svg("polygon", { points, class: `band ${kind}` });
-  });
+  const bands = lines.flatMap(({ kind, low = [], high = [] }) =>
+    runs(low, high).map((there) => {
+      const above = there.map((i) => [i, high[i]]);
+      const edge = [...above, ...there.toReversed().map((i) => [i, low[i]])];
+      const points = edge.map(([i, value]) => `${x(i)},${y(value)}`).join(" ");
+      return svg("polygon", { points, class: `band ${kind}` });
+    }),
+  );
   const drawn = lines.map(({ name, kind, values }) => {
     const path = values.map((value, i) => {
       if (value === null) return "";
@@ -121,6 +123,17 @@ export function lineChart(root, { lines, labels, marks = [], zero = false, label
   const names = namesBelow(labels, x, right, bottom);
   const parts = [...axes.flat(), ...bands, ...changes, ...drawn, ...names];
   root.replaceChildren(picture(width, 220, label, ...parts));
+}
+
+/** Return the places at which both series have values, those without a gap together. */
+function runs(low, high) {
+  const found = [];
+  low.forEach((value, i) => {
+    if (value === null || high[i] === null) return;
+    if (found.at(-1)?.at(-1) === i - 1) found.at(-1).push(i);
+    else found.push([i]);
+  });
+  return found;
 }
 
 /** Return a small line of values between low and high; null leaves a gap. */

@@ -175,6 +175,13 @@ function buckets(values) {
 const clock = (moment) =>
   new Date(moment).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
 
+/** Return times as they are shown: with their day, unless all are of one. */
+function moments(times) {
+  const days = times.map((time) => new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "short" }));
+  const [first] = days;
+  return times.map((time, i) => (days.every((day) => day === first) ? "" : `${days[i]} `) + clock(time));
+}
+
 /** Return the time at which each bar begins. */
 const bucketNames = () => activity.minutes.filter((_, i) => i % minutesOfBar() === 0).map(clock);
 
@@ -302,7 +309,7 @@ function drawComparison() {
   const band = { low: line.low, high: line.high, values: line.difference };
   lineChart($("comparison"), {
     lines: [{ name: "model minus control", kind: "model", ...band }],
-    labels: line.times.map((moment) => moment.slice(5, 16).replace("T", " ")),
+    labels: moments(line.times),
     zero: true,
     label: `Difference over time. ${$("verdict").textContent}`,
   });
