@@ -201,3 +201,24 @@ def test_the_path_of_a_url_may_be_relative(
         service.decide("a")
         assert repr(service).endswith("'sqlite:///lob.db')")
     assert (tmp_path / "lob.db").exists()
+
+
+def test_a_store_from_before_half_lives_goes_on(store_url: str, policy: lob.LobTS) -> None:
+    with DecisionService(policy, store_url) as service:
+        first = service.decide("ada")
+        service.record(first.id, 1.0)
+        with service.store.engine.connect() as connection, connection.begin():
+            for table, columns in OLDER.items():
+                for column in columns:
+                    connection.exec_driver_sql(f"ALTER TABLE {table} DROP COLUMN {column}")
+            connection.exec_driver_sql("UPDATE meta SET value = 1 WHERE key = 'version'")
+    with DecisionService(None, store_url) as service:
+        service.record(service.decide("ada").id, 1.0)
+        service.add_history([{"id": 1, "user": "ada", "arm": "tea", "reward": 1.0}])
+        assert sum(arm["plays"] for arm in service.user("ada")["arms"].values()) == 3
+
+
+OLDER = {
+    "statistics": ("half_life", "epoch", "weight", "weighted", "squares"),
+    "past_rewards": ("time",),
+}

@@ -210,7 +210,19 @@ def _create(connection: Connection) -> None:
     metadata.create_all(connection)
 
 
-STEPS: tuple[Callable[[Connection], None], ...] = (_create,)
+def _add_fading(connection: Connection) -> None:
+    """Add what half-lives need: faded sums, and times of past rewards (0: long ago)."""
+    for table in (statistics, past_rewards):
+        known = {column["name"] for column in inspect(connection).get_columns(table.name)}
+        for column in table.columns:
+            if column.name not in known:
+                kind = column.type.compile(connection.dialect)
+                connection.exec_driver_sql(
+                    f"ALTER TABLE {table.name} ADD COLUMN {column.name} {kind} NOT NULL DEFAULT 0"
+                )
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (_create, _add_fading)
 """Step i brings a store from version i to i + 1; an empty store has version 0."""
 
 
