@@ -78,7 +78,7 @@ def seen_elsewhere(n_users: int, rounds: int = 30) -> None:
     show(title, ["policy", "share of best arms", "by chance"], rows)
 
 
-def cost(n_users: int, rounds: int = 100) -> None:
+def cost(n_users: int, rounds: int = HORIZON) -> None:
     """The time of a decision with contexts, and in a problem with as many arms in one context."""
     names, rows = ["lobts", "lobbayes"], []
     one = lob.Synthetic(

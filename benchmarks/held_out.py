@@ -2,7 +2,7 @@
 
 Half of the users of a MovieLens edition teach, with 60 rewards each on random genres; the others
 play. Run with ``python benchmarks/held_out.py FOLDER`` (``--quick`` for one seed, ``--only raw``
-for the settings whose name has that text, ``--plot FILE`` to draw the regret on raw means).
+for the settings whose name has that text, ``--plot FILE`` to draw the regret on the first of them).
 """
 
 import argparse
@@ -19,6 +19,7 @@ from timing import machine
 
 import lobandits as lob
 from lobandits._checks import BoolArray, FloatArray
+from lobandits.experiments.drawing import label_lines
 from lobandits.learning.prior import learn_prior
 from lobandits.policies.lobbayes import LobBayes
 from lobandits.policies.mixts import MixTS
@@ -29,6 +30,7 @@ SEEDS = range(10, 15)  # for reporting; details were chosen on others
 REWARDS, LEARNERS, STATES = 60, 100, 20
 ROUNDS = (10, 25, 50, 100, 200, 500)
 DRAWN = ("popular", "ts", "mts", "mixts, one state", "lobts", "lobids", "lobbayes")
+DRAWN_SETTING = "raw means, sigma 1"
 FILTERS = {"min_movie_ratings": 20, "min_user_ratings": 100}
 
 
@@ -177,7 +179,7 @@ def settings(folder: str) -> Iterator[Setting]:
         arms = np.random.default_rng([seed, 78]).permutation(task.players.shape[1])
         return task._replace(players=task.players[:, arms])
 
-    yield Setting("raw means, sigma 1", raw, rivals)
+    yield Setting(DRAWN_SETTING, raw, rivals)
     yield Setting("raw means, sigma 2", lambda seed: raw(seed, 2.0), rivals)
     yield Setting("Setting A, sigma 1", setting_a, rivals)
     yield Setting("clicks", clicked, rivals)
@@ -241,26 +243,22 @@ def report_wrong(setting: Setting, found: dict[str, FloatArray], seeds: range) -
             )
 
 
-def draw(found: dict[str, dict[str, FloatArray]], path: str) -> None:
-    """Draw the cumulative regret of all rivals, a panel for each setting."""
+def draw(found: dict[str, FloatArray], path: str) -> None:
+    """Draw the cumulative regret of all rivals, each named at its line."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, len(found), figsize=(4.6 * len(found), 3.6), squeeze=False)
-    for ax, (setting, curves) in zip(axes[0], found.items(), strict=True):
-        for name, regret in curves.items():
-            if name in DRAWN:
-                policy = name.partition(",")[0]
-                style = line_styles([policy])[policy]
-                total = regret.mean(axis=0).cumsum()
-                rounds = np.arange(1, len(total) + 1)
-                at = [t - 1 for t in ROUNDS]
-                ax.plot(
-                    rounds, total, label=name, markersize=4, linewidth=1.4, markevery=at, **style
-                )
-        ax.set(title=setting, xscale="log", yscale="log", xlabel="round", xlim=(5, ROUNDS[-1]))
-        ax.set_ylim(bottom=2)
-    axes[0, 0].set_ylabel("mean cumulative regret")
-    axes[0, 0].legend(fontsize="small")
+    figure, ax = plt.subplots(figsize=(7.0, 4.2))
+    drawn = [name for name in DRAWN if name in found]
+    for name in drawn:
+        policy = name.partition(",")[0]
+        style = line_styles([policy])[policy] | {"marker": None}
+        total = found[name].mean(axis=0).cumsum()
+        width = 2.6 if name == "lobbayes" else 1.3
+        ax.plot(np.arange(1, len(total) + 1), total, **(style | {"linewidth": width}))
+    ax.set(xlabel="choices of a new user", xlim=(0, ROUNDS[-1]), ylim=(0, None))
+    ax.set_ylabel("mean regret so far: lower is better")
+    ax.spines[["top", "right"]].set_visible(False)
+    label_lines(ax, [name.partition(",")[0] for name in drawn])
     figure.tight_layout()
     figure.savefig(path)
 
@@ -272,21 +270,18 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=len(SEEDS), help="so many seeds of the five")
     parser.add_argument("--only", default="", help="only settings whose name has this text")
     parser.add_argument("--policies", default="", help="only those whose name has one of these")
-    parser.add_argument("--plot", metavar="FILE", help="draw the regret on raw means")
+    parser.add_argument("--plot", metavar="FILE", help=f"draw the regret on {DRAWN_SETTING}")
     options = parser.parse_args()
     seeds = SEEDS[: 1 if options.quick else options.seeds]
     print(machine())
-    raw: dict[str, dict[str, FloatArray]] = {}
     for setting in settings(options.folder):
         if options.only in setting.name:
             found = measure(setting, seeds, options.policies.split(","))
             report(setting, found)
             if "long" in setting.name:
                 report_wrong(setting, found, seeds)
-            if "raw" in setting.name:
-                raw[setting.name] = found
-    if options.plot and raw:
-        draw(raw, options.plot)
+            if options.plot and setting.name == DRAWN_SETTING:
+                draw(found, options.plot)
 
 
 if __name__ == "__main__":

@@ -150,65 +150,69 @@ def draw_on_top(
 ) -> int:
     """Draw an arm by exp(-L(a) / (2 sigma^2)), by inverting the distribution function at a uniform.
 
-    Invariant: every weight lies between ``least`` and ``most``. While these leave it open which
-    arm is drawn, the arm of the widest range is projected. Return -1 if rounding might decide.
+    Invariant: the weight of the n-th allowed arm lies between ``least[n]`` and ``most[n]``. While
+    these leave it open which arm is drawn, the arm of the widest range is projected. Return -1 if
+    rounding might decide.
     """
     row, slot, _ = read_user(counts, sums, u, allowed, losses)
     r = losses.memory
+    n_arms = r.listed[1]
+    least, most = r.least[:n_arms], r.most[:n_arms]
     origin = bound_weights(row, slot, losses, variance)
     while True:
-        arm = decided(r.least, r.most, uniform)
-        if arm >= 0:
-            return arm
+        place = decided(least, most, uniform)
+        if place >= 0:
+            return int(r.arms[place])
         widest = 0
-        for a in range(len(r.least)):
-            if r.most[a] - r.least[a] > r.most[widest] - r.least[widest]:
-                widest = a
-        if r.most[widest] <= r.least[widest]:
+        for n in range(n_arms):
+            if most[n] - least[n] > most[widest] - least[widest]:
+                widest = n
+        if most[widest] <= least[widest]:
             return -1
-        loss = loss_of_arm(widest, np.inf, row, slot, allowed, losses, variance)
-        r.least[widest] = r.most[widest] = np.exp((origin - loss) / (2.0 * variance))
+        loss = loss_of_arm(r.arms[widest], np.inf, row, slot, allowed, losses, variance)
+        least[widest] = most[widest] = np.exp((origin - loss) / (2.0 * variance))
 
 
 @part
 def bound_weights(row: int, slot: int, losses: Losses, variance: float) -> float:
-    """Write the range of every arm's weight exp((origin - L(a)) / (2 sigma^2)); return the origin.
+    """Write the range of each allowed arm's weight exp((origin - L(a)) / (2 sigma^2)).
 
-    It is the least upper bound of a loss; without any, the likeliest item is projected. Weights
-    that are surely light have a range that needs no exponential.
+    Return the origin: the least upper bound of a loss; without any, the likeliest item is
+    projected. Weights that are surely light have a range that needs no exponential.
     """
     items, b, r = losses.items, losses.bounds, losses.memory
-    k = len(r.least)
+    n_arms = r.listed[1]
     origin = np.inf
-    for a in range(k):
-        r.least[a] = r.most[a] = np.inf  # of the loss, for now
-        for j in range(r.first[a], r.first[a + 1]):
+    for n in range(n_arms):
+        low = high = np.inf  # of the loss
+        for j in range(r.first[r.arms[n]], r.first[r.arms[n] + 1]):
             i = r.item[j]
             penalty = items.penalty[items.state[row, i]]
-            r.least[a] = min(r.least[a], b.lower[slot, i] + penalty)
+            low = min(low, b.lower[slot, i] + penalty)
             if not r.several[j]:
-                r.most[a] = min(r.most[a], b.upper[slot, i] + penalty)
-        origin = min(origin, r.most[a])
+                high = min(high, b.upper[slot, i] + penalty)
+        r.least[n], r.most[n] = low, high
+        origin = min(origin, high)
     if origin == np.inf:
-        likeliest = r.item[lowest(row, slot, 0, r.first[k], losses)]
+        likeliest = r.item[lowest(row, slot, 0, r.first[r.first.shape[0] - 1], losses)]
         origin = project_item(likeliest, row, slot, losses)
-    for a in range(k):
+    for n in range(n_arms):
         low, high = (
-            (r.least[a] - origin) / (2.0 * variance),
-            (r.most[a] - origin) / (2.0 * variance),
+            (r.least[n] - origin) / (2.0 * variance),
+            (r.most[n] - origin) / (2.0 * variance),
         )
         if low > LIGHT:
-            r.least[a], r.most[a] = 0.0, LIGHTEST if low < np.inf else 0.0
+            r.least[n], r.most[n] = 0.0, LIGHTEST if low < np.inf else 0.0
         else:
-            r.least[a], r.most[a] = np.exp(-high), np.exp(min(-low, 700.0))
+            r.least[n], r.most[n] = np.exp(-high), np.exp(min(-low, 700.0))
     return origin
 
 
 @lean
 def decided(least: FloatArray, most: FloatArray, uniform: float) -> int:
-    """Return the arm that is drawn under all weights in range, -1 if that is open. O(k).
+    """Return the place that is drawn under all weights in range, -1 if that is open. O(arms).
 
-    Arm a is drawn if u (sum of all) lies from the sum before a to that up to a: two inequalities,
+    Place a is drawn if u (sum of all) lies from the sum before a to that up to a: two inequalities,
     linear in the weights, so that each is worst at an end of their ranges.
     """
     k = len(least)
