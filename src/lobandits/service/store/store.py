@@ -175,6 +175,11 @@ class Store:
         return isinstance(_driver_error(error), known) or _code(error) in (READ_ONLY, *BROKEN)
 
     def _raise(self, error: Exception) -> NoReturn:
+        if self._file is not None and self._is_outage(error):
+            try:
+                self._file.check()
+            except StoreUnavailableError as gone:  # what the driver only knows as "unable to open"
+                error = gone
         if isinstance(error, StoreUnavailableError):
             self.on_unavailable()
             self._note(error)
