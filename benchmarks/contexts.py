@@ -93,7 +93,11 @@ def cost(n_users: int, rounds: int = HORIZON) -> None:
         K * CONTEXTS, M, scale=(0.5, 2.0), shift=(-2.0, 2.0), past_users=600, past_seed=0
     )
     known = specs(names, many)
-    games = [(many, known), (same, known), (total, specs(names, total))]
+    games: list[tuple[Any, dict[str, Any]]] = [
+        (many, known),
+        (same, known),
+        (total, specs(names, total)),
+    ]
     runs = [
         lob.simulate(env, policies, rounds, n_users, workers=1, progress=False)
         for _ in range(REPEATS)
