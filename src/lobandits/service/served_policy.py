@@ -85,7 +85,10 @@ def decoded(text: str) -> Policy:
     data = json.loads(text)
     check_size(data)
     policy = policy_from_dict(data)
-    choose_arms(policy, policy.start(1), policy.all_arms, np.random.default_rng(0))
+    counts, half_life = np.zeros((1, policy.n_arms), np.int64), microseconds_of(policy)
+    recent = None if half_life is None else RecentTable.empty(counts.shape, half_life, 0)
+    state = state_of(policy, counts, np.zeros(counts.shape), recent)
+    choose_arms(policy, state, policy.all_arms, np.random.default_rng(0))
     return policy
 
 
