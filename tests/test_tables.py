@@ -31,6 +31,16 @@ def test_models_and_priors_are_tables() -> None:
     assert prior.to_pandas().columns.tolist() == ["state", "share", "scale", *prior.arms]
 
 
+def test_evaluations_are_tables() -> None:
+    logs = lob.make_ratings(n_users=30, n_arms=3, n_states=2, ratings_per_user=10).table
+    report = lob.evaluate(
+        logs, ["popular", "ts"], "userId", "genre", "rating", horizon=5, n_states=1, players=8
+    )
+    frame = report.to_pandas()
+    assert frame["policy"].tolist() == list(report.policies) * len(report.points)
+    assert f"<caption>{report.verdict.split()[0]}" in report._repr_html_()
+
+
 def test_mistyped_names_are_answered_with_the_closest() -> None:
     with pytest.raises(AttributeError, match="no attribute 'LobTs'; did you mean 'LobTS'"):
         lob.LobTs  # type: ignore[attr-defined]  # noqa: B018

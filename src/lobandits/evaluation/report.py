@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lobandits._checks import FloatArray, fraction, one_of, whole
+from lobandits._tables import Tabular
 from lobandits.errors import LobInputError
 from lobandits.evaluation.intervals import families_standing, spanning_interval
 from lobandits.evaluation.replay import Replays
@@ -43,7 +44,7 @@ class Gain(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(Tabular):
     """What policies taught by some users earn for others.
 
     Attributes
@@ -212,12 +213,17 @@ class Evaluation:
             f"({100 * gain.level:.3g} % interval {low} to {high}{sign})"
         )
 
+    def _rows(self) -> list[dict[str, Any]]:
+        return [self._row(policy, rounds) for rounds in self.points for policy in self.policies]
+
+    def _caption(self) -> str:
+        return self.verdict
+
     def summary(self) -> Summary:
         """Return a table: reward and regret at each point, and gains over the best rival."""
-        rows = [self._row(policy, rounds) for rounds in self.points for policy in self.policies]
         title = "\n".join(f"{name}: {value}" for name, value in self.facts.items())
         note = [self.families, *self.replayed(), *self.notes, self.verdict]
-        return Summary(title, tuple(rows), "\n".join(note))
+        return Summary(title, tuple(self._rows()), "\n".join(note))
 
     def replayed(self) -> list[str]:
         """Return what the logs alone say of the best candidate, or why they say nothing."""
