@@ -10,9 +10,10 @@ from tests.service.conftest import MakeService
 from tests.service.test_comparison import plain_band
 
 import lobandits as lob
-from lobandits.service import Control, DecisionService
+from lobandits._checks import BoolArray, FloatArray
+from lobandits.service import Control, DecisionService, control_group, model
 from lobandits.service.control_group import ControlGroup
-from lobandits.service.served_policy import encoded
+from lobandits.service.served_policy import encoded, odds_of
 from lobandits.service.store.comparisons import StoredComparison
 
 ARMS = ("tea", "milk", "juice")
@@ -229,3 +230,20 @@ def test_the_verdict_says_what_is_missing(make_service: MakeService, policy: lob
     assert tried.comparison()["difference"]["verdict"] == "open: the band holds 0"
     tried.record(made[-1].id, 1000.0)
     assert "one user makes up more than 5%" in tried.comparison()["difference"]["verdict"]
+
+
+def test_both_groups_take_choice_sets_of_one_type(
+    make_service: MakeService, policy: lob.LobTS, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else kernels would be compiled anew for the first user of the control group."""
+    kinds: set[bool] = set()
+
+    def spy(policy: lob.Policy, state: lob.State, allowed: BoolArray) -> FloatArray:
+        kinds.add(allowed.flags.writeable)
+        return odds_of(policy, state, allowed)
+
+    tried = make_service(policy, control=Control(policy, 0.5), seed=1)
+    for module in (control_group, model):
+        monkeypatch.setattr(module, "odds_of", spy)
+    tried.decide_many([f"user {i}" for i in range(20)])
+    assert kinds == {False}

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, whole
+from lobandits._checks import BoolArray, FloatArray, IntArray, read_only, whole
 from lobandits.errors import LobInputError
 from lobandits.policies import Policy
 from lobandits.service.served_policy import decoded, encoded, odds_of, state_of
@@ -115,7 +115,7 @@ class ControlGroup:
         lost = ~sets.any(axis=1)
         sets[lost] = True
         odds = np.zeros(counts.shape)
-        found = odds_of(self.policy, state_of(self.policy, plays, totals), sets)
+        found = odds_of(self.policy, state_of(self.policy, plays, totals), read_only(sets))
         odds[:, known] = found[:, mine]
         odds[lost] = allowed[lost]
         return odds
