@@ -140,7 +140,7 @@ def draw_regret(
 
     Lines have their names at their ends, or, where these are too close, below the panels.
     """
-    axes = canvas.panels(len(panels), columns)
+    axes = canvas.panels(len(panels), columns, high=3.5 if per_round else 2.9)
     for place, (title, record) in zip(axes, panels.items(), strict=True):
         for label, style in line_styles(labels).items():
             mean, error = record.slope(label) if per_round else record.curve(label)
@@ -205,8 +205,12 @@ class Drawn(Protocol):
     def unit(self) -> str:
         """What the rows of its records are: users, pairs or trials."""
 
+    @property
+    def timed(self) -> bool:
+        """Whether times are drawn, run by run, not means over users."""
 
-def caption(records: Records, unit: str) -> str:
+
+def caption(records: Records, unit: str, timed: bool = False) -> str:
     """Return what stands above a figure: whose ratings, how many users and seeds, what bands are.
 
     Examples
@@ -221,7 +225,8 @@ def caption(records: Records, unit: str) -> str:
     drawn = " or ".join(dict.fromkeys(r.drawn.replace("users", unit) for r in some))
     over = f"{unit} and seeds" if "seeds" in drawn else unit
     whose = f"MovieLens, {records.title}. In play: " if records.title else ""
-    return f"{whose}{drawn}. Bands and bars: +- 1 standard error over {over}."
+    bands = "" if timed else f" Bands and bars: +- 1 standard error over {over}."
+    return f"{whose}{drawn}.{bands}"
 
 
 def render(experiment: Drawn, records: Records) -> dict[str, str]:
@@ -236,7 +241,8 @@ def render(experiment: Drawn, records: Records) -> dict[str, str]:
             figure.patch.set_alpha(0)
             assert experiment.draw is not None
             experiment.draw(records, Canvas(figure, width == "narrow"))
-            words = fill(caption(records, experiment.unit), 150 if width == "wide" else 72)
+            words = caption(records, experiment.unit, experiment.timed)
+            words = fill(words, 150 if width == "wide" else 72)
             if words:
                 figure.suptitle(words, x=0.01, ha="left", fontsize=8)
             text = StringIO()

@@ -98,8 +98,8 @@ EXPERIMENT = Experiment(
     name="computation-time",
     place="Section 4.2, 'Computation time'",
     title="MovieLens: computation time with 140 states",
-    note="Processor time of 100 users and 4000 rounds, all processors together, measured once for "
-    "each seed; the paper's times are from another machine.",
+    note="Processor time of 100 users and 4000 rounds on one thread, with nothing else under way. "
+    "It is measured once for each seed; the paper's times are from another machine.",
     work=WORK,
     draw=draw,
     claims=CLAIMS,

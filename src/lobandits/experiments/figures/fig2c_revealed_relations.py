@@ -73,7 +73,7 @@ EXPERIMENT = Experiment(
     name="figure-2c",
     place="Figure 2(c) (Section 4.1)",
     title="Synthetic: regret against the share of revealed relations, T = 500",
-    note="15 arms, 15 states. Only lobUCB and lobTS depend on q.",
+    note="15 arms, 15 states. Only lobUCB, lobTS and top-arms UCB depend on q.",
     work=WORK,
     draw=draw,
     claims=CLAIMS,

@@ -49,7 +49,7 @@ def _draw_rows(panel: "Axes", by_c: dict[float, Record]) -> None:
             panel.errorbar(x, row, xerr=e, fmt="o", ms=size, color=color, mfc=face, capsize=2)
     panel.set_yticks(range(len(labels)), [policy_title(label) for label in labels])
     panel.invert_yaxis()
-    panel.set(xlim=(0, None), xlabel="cumulative regret (small: c = sigma/2, large: 2 sigma)")
+    panel.set(xlim=(0, None), xlabel="regret (small: c = sigma/2, large: 2 sigma)")
 
 
 EXPERIMENT = Experiment(
