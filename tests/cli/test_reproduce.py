@@ -61,9 +61,10 @@ def test_wrong_words_end_with_one_line(tmp_path: Path) -> None:
         assert done.stderr.count("\n") == 1
 
 
-def test_a_run_that_was_interrupted_keeps_what_was_done(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", "from lobandits.cli import main; main()", "reproduce"]
-    words = ["figure-2b", "--out", str(tmp_path), "--workers", "1"]
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_run_that_was_interrupted_keeps_what_was_done(tmp_path: Path, workers: int) -> None:
+    command = [sys.executable, "-m", "lobandits", "reproduce"]
+    words = ["figure-2b", "--out", str(tmp_path), "--workers", str(workers)]
     running = subprocess.Popen(
         [*command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

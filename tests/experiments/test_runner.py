@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from lobandits.errors import LobInputError
-from lobandits.experiments import EXPERIMENTS, Reproduction, reproduce
+from lobandits.experiments import EXPERIMENTS, Reproduction, reproduce, runner
+from lobandits.experiments.bars import progress_bars
 from lobandits.experiments.claims import UNTESTABLE
 from lobandits.experiments.experiment import Survey
-from lobandits.experiments.runner import progress_bars
+from lobandits.experiments.parts import Resources, Simulation
 
 NAMES = ["figure-2a", "rarity"]
 
@@ -85,6 +86,54 @@ def test_processes_give_the_same_numbers(first: Reproduction, tmp_path: Path) ->
         same_numbers(first, tmp_path, pool)
 
 
+def test_processes_of_our_own_give_the_same_numbers(
+    first: Reproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "WORTH_PROCESSES", 0.0)
+    found = run(tmp_path, workers=2, processes=True)
+    assert found.fresh == 7
+    assert report(found)["numbers"] == report(first)["numbers"]
+
+
+def test_users_are_clustered_in_any_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = run(tmp_path / "here", ["figure-8"], workers=1)
+    monkeypatch.setattr(runner, "WORTH_PROCESSES", 0.0)
+    there = run(tmp_path / "there", ["figure-8"], workers=2, processes=True)
+    assert report(there)["numbers"] == report(here)["numbers"]
+
+
+def test_what_measures_time_runs_last_and_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    under_way: set[int] = set()
+    beside: dict[Any, int] = {}
+    ended: list[Any] = []
+    run_part = Simulation.run
+
+    def watched(part: Simulation, resources: Resources, advance: Any) -> Any:
+        under_way.add(id(part))
+        name = part.options["n_states"], part.options.get("n_arms")
+        beside[name] = max(beside.get(name, 0), len(under_way))
+        if name in TIMED:
+            assert (resources.workers, resources.executor) == (1, None)
+        found = run_part(part, resources, advance)
+        under_way.remove(id(part))
+        ended.append(name)
+        return found
+
+    TIMED = {(140, None), (10, 10)}  # of computation-time, also in figure-8; of figure-4
+    monkeypatch.setattr(Simulation, "run", watched)
+    found = run(tmp_path, ["computation-time", "figure-4", "figure-8", "figure-2a"], workers=2)
+    assert not found.broken
+    assert [o.experiment.name for o in found.outcomes] == [
+        *("figure-2a", "computation-time", "figure-4", "figure-8")
+    ]
+    assert {beside[name] for name in TIMED} == {1}
+    assert set(ended[-3:]) == TIMED
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_a_dask_cluster_gives_the_same_numbers(first: Reproduction, tmp_path: Path) -> None:
     from distributed import Client, LocalCluster
@@ -137,9 +186,9 @@ def test_bars_show_experiments_and_what_broke(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with progress_bars(True, 10.0) as bars:
-        with bars.experiment("figure-1", 5.0):
-            bars.advance(5.0)
+    with progress_bars(True, {"figure-1": 5.0}) as bars:
+        bars.advance("figure-1", 5.0)
+        bars.finish("figure-1")
         bars.say("figure-2 broke: no room")
     shown = capsys.readouterr().err
     assert "all experiments" in shown
@@ -147,7 +196,8 @@ def test_bars_show_experiments_and_what_broke(
 
 
 def test_nothing_shows_unless_wanted(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress_bars(False, 10.0) as bars, bars.experiment("figure-1", 5.0):
-        bars.advance(5.0)
+    with progress_bars(False, {"figure-1": 5.0}) as bars:
+        bars.advance("figure-1", 5.0)
+        bars.finish("figure-1")
         bars.say("figure-2 broke: no room")
     assert capsys.readouterr() == ("", "")

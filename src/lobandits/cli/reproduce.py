@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lobandits.cli.options import Seed, Workers
+from lobandits.cli.options import Seed
 from lobandits.errors import LobInputError
 
 if TYPE_CHECKING:
@@ -69,7 +69,13 @@ def reproduce(
             "gaussian (no states)."
         ),
     ] = "planted",
-    workers: Workers = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            help="Processes, or threads where there is little to do; by default one for each "
+            "processor."
+        ),
+    ] = None,
     dask: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask cluster: tcp://...")
     ] = None,
@@ -106,6 +112,7 @@ def reproduce(
                 generated=generated,  # type: ignore[arg-type]
                 workers=n_workers if workers is None else workers,
                 executor=executor,
+                processes=True,
                 out=out,
                 progress=progress,
             )

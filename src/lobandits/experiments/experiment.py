@@ -114,6 +114,11 @@ class Experiment:
         """Whether the numbers depend on the ratings at hand."""
         return any(work.on_ratings for work in self.work)
 
+    @property
+    def measures_time(self) -> bool:
+        """Whether something is said of computation time."""
+        return self.timed or any(claim.timed for claim in self.claims)
+
     def parts(self, size: Size, seed: int, users: int | None = None) -> dict[Key, Part]:
         """Return all parts, by key; ``users`` overrides how many there are in simulations."""
         each = (work.parts(size, seed, users) for work in self.work)
@@ -132,7 +137,11 @@ class Outcome:
     pictures: Mapping[str, str]
     shown: bool
     broken: str
-    seconds: float
+
+    @property
+    def seconds(self) -> float:
+        """What its parts took, one after the other."""
+        return sum(sum(record.seconds.values()) for record in self.records.values())
 
     @property
     def by_claim(self) -> list[list[Finding]]:

@@ -1,35 +1,38 @@
 """reproduce: run the parts of experiments that are missing, judge claims, write a report."""
 
+import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import nullcontext
+from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from lobandits._checks import one_of, whole
 from lobandits.errors import LobInputError
+from lobandits.experiments.bars import ProgressBars, progress_bars
 from lobandits.experiments.catalogue import chosen, drawn
 from lobandits.experiments.claims import judge
 from lobandits.experiments.drawing import render
 from lobandits.experiments.experiment import SEEDS, Experiment, Outcome, Reproduction, Size
+from lobandits.experiments.part_runs import Job, PartRuns
 from lobandits.experiments.parts import (
     Generator,
     Key,
     Part,
     RatingData,
-    Record,
     Records,
     Resources,
-    load_part,
+    caller,
     part_key,
-    save_part,
 )
+from lobandits.experiments.processes import own_processes
 from lobandits.experiments.report import write_report
 
-if TYPE_CHECKING:
-    from rich.progress import Progress
+WORTH_PROCESSES = 3e7
+"""Work, in decisions, from which on processes of our own save more than their start costs."""
 
 
 def reproduce(
@@ -43,6 +46,7 @@ def reproduce(
     generated: Generator = "planted",
     workers: int | None = None,
     executor: Executor | None = None,
+    processes: bool = False,
     out: Path = Path("reproduction"),
     progress: bool = True,
 ) -> Reproduction:
@@ -72,7 +76,11 @@ def reproduce(
     generated
         How: "planted" (60 orders, as the policies under test assume) or "gaussian" (no states).
     workers, executor
-        As in :func:`lobandits.simulate`.
+        As in :func:`lobandits.simulate`. What measures computation time runs last, alone, on one
+        thread of this process.
+    processes
+        Whether workers are processes of our own, where the work is worth it: faster than threads.
+        A script that asks for it needs ``if __name__ == "__main__":``.
     out
         Folder of the report and of finished parts.
     progress
@@ -80,28 +88,31 @@ def reproduce(
     """
     one_of("size", size, get_args(Size))
     experiments, pictured = chosen(names), drawn(names)
-    workers = None if workers is None else whole("workers", workers)
+    n_workers = whole("workers", (os.cpu_count() or 1) if workers is None else workers)
     seed = whole("seed", seed, least=0)
     users = None if users is None else whole("users", users, least=2)
     n_seeds = SEEDS[size] if seeds is None else whole("seeds", seeds)
     one_of("generated", generated, get_args(Generator))
-    ratings = RatingData(movielens, seed, n_seeds, generated)
     _make_folder(out)
-    if movielens is not None and any(e.on_ratings for e in experiments):
-        ratings.ratings  # noqa: B018  # read now: a wrong path must not cost an hour
     began = time.perf_counter()
+    if executor is not None:
+        executor.submit(int).result()  # a pool may fork, which is safe before there are threads
     parts = {e.name: e.parts(size, seed, users) for e in experiments}
-    costs = {name: sum(part.cost for part in each.values()) for name, each in parts.items()}
-    with progress_bars(progress, sum(costs.values())) as bars:
-        run = _Run(Resources(ratings, workers, executor), out, bars)
-        outcomes = []
-        for e in experiments:
-            with bars.experiment(e.name, costs[e.name]):
-                outcomes.append(run.outcome(e, parts[e.name], e.name in pictured))
+    work = sum(part.cost for each in parts.values() for part in each.values())
+    own = processes and executor is None and n_workers > 1 and work > WORTH_PROCESSES
+    with own_processes(n_workers) if own else nullcontext(executor) as executor:
+        ratings = RatingData(movielens, seed, n_seeds, generated, caller(executor))
+        if movielens is not None and any(e.on_ratings for e in experiments):
+            ratings.ratings  # noqa: B018  # read now: a wrong path must not cost an hour
+        jobs = _jobs(experiments, parts, ratings)
+        resources = Resources(ratings, n_workers, executor)
+        with progress_bars(progress, _costs(jobs)) as bars, PartRuns(resources, out, bars) as runs:
+            run = _Run(ratings, runs, bars, pictured)
+            outcomes = run.outcomes(experiments, jobs)
     used = any(o.experiment.on_ratings and not o.broken for o in outcomes)
     facts = ratings.facts() if used else {}
     took = time.perf_counter() - began
-    found = Reproduction(size, seed, n_seeds, out, facts, outcomes, took, run.fresh)
+    found = Reproduction(size, seed, n_seeds, out, facts, outcomes, took, runs.n_fresh)
     write_report(found)
     return found
 
@@ -113,71 +124,82 @@ def _make_folder(out: Path) -> None:
         raise LobInputError(f"cannot write to the folder {out}: {error.strerror}") from None
 
 
-class ProgressBars:
-    """Bars with the time left, which show only if standard error is a terminal."""
-
-    def __init__(self, bars: "Progress", total: float) -> None:
-        self._bars = bars
-        bars.add_task("all experiments", total=total)
-
-    @contextmanager
-    def experiment(self, name: str, cost: float) -> Iterator[None]:
-        """Show a bar for an experiment while it is at work."""
-        task = self._bars.add_task(name, total=cost)
-        yield
-        self._bars.remove_task(task)
-
-    def advance(self, cost: float) -> None:
-        """Move all bars on."""
-        for task in self._bars.task_ids:
-            self._bars.advance(task, cost)
-
-    def say(self, text: str) -> None:
-        """Print a line above the bars, where they show."""
-        if not self._bars.disable:
-            self._bars.console.print(text, markup=False, highlight=False)
+Jobs = Mapping[str, Mapping[Key, Job]]
+"""The parts of each experiment; shared ones count for the first that has them."""
 
 
-@contextmanager
-def progress_bars(wanted: bool, total: float) -> Iterator[ProgressBars]:
-    """Show bars of so much work in all, until the work is done."""
-    from rich.console import Console
-    from rich.progress import Progress, TimeElapsedColumn
+def _jobs(
+    experiments: Sequence[Experiment],
+    parts: Mapping[str, Mapping[Key, Part]],
+    ratings: RatingData,
+) -> Jobs:
+    """Return all parts, of the dearest experiment first; those that measure time are alone."""
+    known: dict[str, Job] = {}
 
-    console = Console(stderr=True)
-    with Progress(
-        TimeElapsedColumn(),
-        *Progress.get_default_columns(),
-        console=console,
-        transient=True,
-        speed_estimate_period=120,
-        disable=not wanted or not console.is_terminal,
-    ) as bars:
-        yield ProgressBars(bars, total)
+    def job(part: Part, experiment: Experiment) -> Job:
+        key = part_key(part.settings(ratings))
+        return known.setdefault(key, Job(part, key, experiment.name, experiment.measures_time))
+
+    costs = {name: sum(part.cost for part in each.values()) for name, each in parts.items()}
+    order = sorted(experiments, key=lambda e: (not e.measures_time, -costs[e.name]))
+    return {e.name: {at: job(part, e) for at, part in parts[e.name].items()} for e in order}
 
 
-@dataclass
+def _in_turns(experiments: Sequence[Experiment], jobs: Jobs) -> list[Job]:
+    """Return the parts that may run beside others: in turns those on ratings, and others.
+
+    Those on ratings keep workers busy with learning, while the others compile their policies.
+    """
+    on_ratings = {e.name for e in experiments if e.on_ratings}
+    beside = [job for job in _distinct(jobs) if not job.alone]
+    learning = [job for job in beside if job.experiment in on_ratings]
+    others = [job for job in beside if job.experiment not in on_ratings]
+    return [job for two in zip_longest(learning, others) for job in two if job is not None]
+
+
+def _distinct(jobs: Jobs) -> list[Job]:
+    """Return each part once, though experiments share it."""
+    return list({job.key: job for each in jobs.values() for job in each.values()}.values())
+
+
+def _costs(jobs: Jobs) -> dict[str, float]:
+    """Return the work of the parts that count for each experiment."""
+    costs = dict.fromkeys(jobs, 0.0)
+    for job in _distinct(jobs):
+        costs[job.experiment] += job.part.cost
+    return costs
+
+
+@dataclass(frozen=True)
 class _Run:
-    """The state of a run: records by key, so that figures share their parts."""
+    """What a run shares between experiments."""
 
-    resources: Resources
-    folder: Path
+    ratings: RatingData
+    runs: PartRuns
     bars: ProgressBars
-    records: dict[str, Record] = field(default_factory=dict)
-    fresh: int = 0
+    pictured: Collection[str]
 
-    def outcome(self, experiment: Experiment, parts: Mapping[Key, Part], is_drawn: bool) -> Outcome:
+    def outcomes(self, experiments: Sequence[Experiment], jobs: Jobs) -> list[Outcome]:
+        """Run, judge and draw experiments as they are done: last those that must run alone."""
+        self.runs.start(_in_turns(experiments, jobs))
+        waiting = {e.name: e for e in experiments}
+        found = {}
+        while waiting:
+            name = self.runs.first_done({name: jobs[name].values() for name in waiting})
+            found[name] = self.outcome(waiting.pop(name), jobs[name])
+            self.bars.finish(name)
+        return [found[e.name] for e in experiments]
+
+    def outcome(self, experiment: Experiment, jobs: Mapping[Key, Job]) -> Outcome:
         """Return what became of an experiment, whatever breaks in it."""
-        began = time.perf_counter()
-        ratings = self.resources.ratings
-        keys: dict[Key, str] = {}
+        keys = {place: job.key for place, job in jobs.items()}
+        is_drawn = experiment.name in self.pictured
         records, pictures, why = Records({}), dict[str, str](), ""
         try:
-            for key, part in parts.items():
-                keys[key] = part_key(part.settings(ratings))
-                records[key] = self.record(keys[key], part)
+            for place, job in jobs.items():
+                records[place] = self.runs.record(job)
             if experiment.on_ratings:
-                records = _on_ratings(records, ratings)
+                records = _on_ratings(records, self.ratings)
             findings = [f for claim in experiment.claims for f in judge(claim, records)]
             if is_drawn and experiment.draw is not None:
                 pictures = render(experiment, records)
@@ -186,21 +208,7 @@ class _Run:
             self.bars.say(f"{experiment.name} broke: {why}")
             records = Records(records)
             findings = [f for claim in experiment.claims for f in judge(claim, None, why)]
-        took = time.perf_counter() - began
-        shown = is_drawn and not why
-        return Outcome(experiment, records, keys, findings, pictures, shown, why, took)
-
-    def record(self, key: str, part: Part) -> Record:
-        """Return a part's record: known, saved, or run now."""
-        record = self.records.get(key) or load_part(self.folder, key)
-        if record is not None:
-            self.bars.advance(part.cost)
-        else:
-            record = part.run(self.resources, lambda share: self.bars.advance(share * part.cost))
-            save_part(self.folder, key, record)
-            self.fresh += 1
-        self.records[key] = record
-        return record
+        return Outcome(experiment, records, keys, findings, pictures, is_drawn and not why, why)
 
 
 def _on_ratings(records: Records, ratings: RatingData) -> Records:

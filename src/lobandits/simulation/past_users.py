@@ -1,5 +1,6 @@
 """PastUsers: a log of the users who came before, and the prior that it teaches."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -77,11 +78,20 @@ class PastUsers(Frozen):
     @cached_property
     def prior(self) -> Prior:
         """What the log teaches; the number of states and sigma are learned, too."""
-        from lobandits.learning.prior import learn_prior
+        return _learned(self.table, self.seed)
 
-        return learn_prior(self.table, seed=self.seed).prior
+    def learn(self, call: Callable[..., Any]) -> None:
+        """Learn the prior now, by ``call(function, *arguments)``: perhaps in another process."""
+        if "prior" not in vars(self):
+            self._set(prior=call(_learned, self.table, self.seed))
 
     def __getstate__(self) -> dict[str, Any]:
         """Keep a prior that was learned: other processes need not learn it again."""
         learned = {"prior": self.prior} if "prior" in vars(self) else {}
         return super().__getstate__() | learned
+
+
+def _learned(table: "RewardTable", seed: int) -> Prior:
+    from lobandits.learning.prior import learn_prior
+
+    return learn_prior(table, seed=seed).prior

@@ -6,6 +6,7 @@ from lobandits.experiments.parts.part import (
     Part,
     Resources,
     Simulation,
+    caller,
 )
 from lobandits.experiments.parts.ratings import GENERATED, Generator, RatingData
 from lobandits.experiments.parts.record import (
@@ -34,6 +35,7 @@ __all__ = [
     "Simulation",
     "axis_title",
     "axis_values",
+    "caller",
     "key_text",
     "load_part",
     "mean_and_error",

@@ -6,34 +6,51 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from lobandits._checks import FloatArray, IntArray
 from lobandits.errors import LobError
-from lobandits.experiments.parts.policies import spec
-from lobandits.experiments.parts.ratings import RatingData
+from lobandits.experiments.parts.policies import FROM_LOGS, spec
+from lobandits.experiments.parts.ratings import Call, RatingData, here
 from lobandits.experiments.parts.record import Record
-from lobandits.simulation import Result, Synthetic, simulate
+from lobandits.simulation import Synthetic, simulate
 
 if TYPE_CHECKING:
     from lobandits.simulation.movielens import MovieLens
 
-
+T = TypeVar("T")
 Advance = Callable[[float], None]
 """Called with the share of a part that was just done."""
 
 
+def caller(executor: Executor | None) -> Call:
+    """Return what calls a function on the executor, and waits; without one, here."""
+    if executor is None:
+        return here
+    return lambda function, *args: executor.submit(function, *args).result()
+
+
 @dataclass(frozen=True)
 class Resources:
-    """What parts are run with: the ratings at hand, and workers, which never change a number."""
+    """What parts are run with: the ratings at hand, and workers, which never change a number.
+
+    Once ``stop`` is set, parts end with `CancelledError` as soon as they can.
+    """
 
     ratings: RatingData
     workers: int | None = None
     executor: Executor | None = None
+    stop: Event = field(default_factory=Event)
+
+    @property
+    def call(self) -> Call:
+        """Calls a function where there are workers for it."""
+        return caller(self.executor)
 
 
 class Part(Protocol):
@@ -50,8 +67,11 @@ class Part(Protocol):
         """Do the work."""
 
 
-DEAR = ("lobids", "lobbayes", "mixts")
-"""Policies of which a decision costs much more than others'."""
+ROUND = 20
+"""What a round costs whatever the users, in decisions: with few users it is mostly Python."""
+LEARNING = 5e7
+"""What a prior costs, learned from logs."""
+USUAL_SEEDS = 5
 MOST_POINTS = 200
 """Rounds at which a simulation's regret is kept, at most."""
 
@@ -79,12 +99,15 @@ class Simulation:
     def cost(self) -> float:
         """A guess of the work, in decisions of a simple policy.
 
-        Orders cost more, the more states and the fewer relations there are.
+        Orders that are read in every round cost more, the more states and the fewer relations.
         """
-        dear = sum(name.startswith("lobts") for name in self.policies)
-        dear += 8 * sum(name in DEAR for name in self.policies)
-        each = len(self.policies) + dear * (4 + float(self.options.get("n_states", 15)) / 10)
-        return self.n_users * self.horizon * each * (5 - 4 * float(self.options.get("q", 1.0)))
+        orders = sum(name in ("lobucb", "lobts", "lobids", "lobimed") for name in self.policies)
+        dear = orders * float(self.options.get("n_states", 15)) / 7
+        each = len(self.policies) + dear * (2 - float(self.options.get("q", 1.0)))
+        seed = (self.n_users + ROUND) * self.horizon * each
+        if self.environment == "synthetic":
+            return seed
+        return USUAL_SEEDS * (seed + LEARNING * bool(set(self.policies) & set(FROM_LOGS)))
 
     def settings(self, ratings: RatingData) -> dict[str, Any]:
         """Return all that decides the numbers, as JSON."""
@@ -107,65 +130,61 @@ class Simulation:
         """Return the ratings at hand, or those that have no states."""
         if self.environment == "movielens":
             return ratings
-        return RatingData(None, ratings.seed, ratings.n_seeds, "gaussian")
+        return RatingData(None, ratings.seed, ratings.n_seeds, "gaussian", ratings.call)
 
     def run(self, resources: Resources, advance: Advance) -> Record:
         """Simulate, and keep every user's cumulative regret at the kept rounds."""
         settings = self.settings(resources.ratings)
+        groups: dict[str, IntArray] = {}
         if self.environment == "synthetic":
             env = Synthetic(**self.options)
             runs = [self._simulate(env, self.seed, resources, advance, self.n_users)]
-            groups: dict[str, IntArray] = {}
         else:
             draws = self._ratings(resources.ratings).draws
-            envs = [draw.environment(**self.options) for draw in draws]
+            envs = _for_each(resources, lambda draw: self._learned(draw, resources), draws)
             n = settings["users"] = min([self.n_users, *(env.n_users for env in envs)])
-            seeds = [draw.seed for draw in draws]
-            runs = self._simulate_each(envs, seeds, resources, advance, n)
+            runs = self._simulate_each(envs, draws, resources, advance, n)
             settings["states found"] = [env.orders.n_states for env in envs]  # equal orders merge
             groups = _groups(draws, envs, n)
-        points = self._kept()
-        kept = points.astype(np.int64) - 1
-        samples = {
-            p: np.concatenate([run.regret[p].cumsum(axis=1)[:, kept] for run in runs])
-            for p in self.policies
-        }
+        samples = {p: np.concatenate([run.samples[p] for run in runs]) for p in self.policies}
         seconds = {p: sum(run.seconds[p] for run in runs) for p in self.policies}
         each = {p: [run.cpu_seconds[p] for run in runs] for p in self.policies}
-        return Record(settings, points, samples, seconds, each, groups)
+        return Record(settings, self._kept(), samples, seconds, each, groups)
+
+    def _learned(self, draw: RatingData, resources: Resources) -> "MovieLens":
+        """Return the environment of one seed, with what its policies learn from logs."""
+        env = draw.environment(**self.options)
+        if env.past is not None and set(self.policies) & set(FROM_LOGS):
+            env.past.learn(resources.call)
+        return env
 
     def _simulate_each(
         self,
         envs: "Sequence[MovieLens]",
-        seeds: Sequence[int],
+        draws: Sequence[RatingData],
         resources: Resources,
         advance: Advance,
         n_users: int,
-    ) -> list[Result]:
-        """Simulate with every seed, on threads of our own several at once.
+    ) -> "list[_SeedRun]":
+        """Simulate with every seed, several at once; what stops one stops all.
 
         With few users a round is mostly Python: two threads that share the users of one seed take
         half as much processor time again as one thread does with all of them.
         """
-        own = resources.executor is None
-        workers = resources.workers or os.cpu_count() or 1
-        each = replace(resources, workers=-(-workers // len(seeds))) if own else resources
+        each = replace(resources, workers=-(-_n_workers(resources) // len(draws)))
         stop = Event()
 
         def scaled(share: float) -> None:
-            if stop.is_set():
+            if stop.is_set() and resources.executor is None:
                 raise CancelledError
-            advance(share / len(seeds))
+            advance(share / len(draws))
 
-        def one(env: "MovieLens", seed: int) -> Result:
-            return self._simulate(env, seed, each, scaled, n_users)
+        def one(env: "MovieLens", draw: RatingData) -> _SeedRun:
+            if stop.is_set() or resources.stop.is_set():
+                raise CancelledError
+            return self._simulate(env, draw.seed, each, scaled, n_users)
 
-        with ThreadPoolExecutor(min(workers, len(seeds)) if own else 1) as pool:
-            try:
-                return list(pool.map(one, envs, seeds))
-            except BaseException:
-                stop.set()
-                raise
+        return _for_each(resources, one, envs, draws, stop=stop)
 
     def _simulate(
         self,
@@ -174,9 +193,15 @@ class Simulation:
         resources: Resources,
         advance: Advance,
         n_users: int,
-    ) -> Result:
+    ) -> "_SeedRun":
         n_decisions = n_users * self.horizon * len(self.policies)
-        return simulate(
+
+        def progress(decisions: int) -> None:
+            if resources.stop.is_set() and resources.executor is None:  # else nobody hears it
+                raise CancelledError
+            advance(decisions / n_decisions)
+
+        result = simulate(
             env,
             {label: spec(label, env, self.horizon, self.c) for label in self.policies},
             self.horizon,
@@ -184,13 +209,46 @@ class Simulation:
             seed,
             workers=resources.workers,
             executor=resources.executor,
-            progress=lambda decisions: advance(decisions / n_decisions),
+            progress=progress,
         )
+        kept = self._kept().astype(np.int64) - 1
+        samples = {p: result.regret[p].cumsum(axis=1)[:, kept] for p in self.policies}
+        return _SeedRun(samples, result.seconds, result.cpu_seconds)
 
     def _kept(self) -> FloatArray:
         if self.rounds:
             return np.array([t for t in self.rounds if t <= self.horizon], dtype=np.float64)
         return kept_rounds(self.horizon)
+
+
+class _SeedRun(NamedTuple):
+    """What is kept of one seed: regret at the kept rounds, and times, by policy."""
+
+    samples: Mapping[str, FloatArray]
+    seconds: Mapping[str, float]
+    cpu_seconds: Mapping[str, float]
+
+
+def _n_workers(resources: Resources) -> int:
+    return resources.workers or os.cpu_count() or 1
+
+
+def _for_each(
+    resources: Resources,
+    function: Callable[..., T],
+    *seeds: Sequence[Any],
+    stop: Event | None = None,
+) -> list[T]:
+    """Call the function for every seed, so many at once as there are workers.
+
+    If it fails for one, ``stop`` is set, and those that are under way are waited for.
+    """
+    with ThreadPoolExecutor(min(_n_workers(resources), len(seeds[0]))) as pool:
+        try:
+            return list(pool.map(function, *seeds))
+        except BaseException:
+            (stop or Event()).set()
+            raise
 
 
 def _groups(
@@ -244,20 +302,30 @@ class Measurement:
 
     def run(self, resources: Resources, advance: Advance) -> Record:
         """Call the function; on ratings, once for each seed of these."""
-        began, cpu = time.perf_counter(), time.process_time()
         draws = resources.ratings.draws if self.on_ratings else ()
-        found = [self.measure(draw, **self.options) for draw in draws]
-        found = found or [self.measure(**self.options)]
+        runs = [_timed(self.measure, draw, **self.options) for draw in draws]
+        if not draws:
+            runs = [resources.call(partial(_timed, self.measure, **self.options))]
         advance(1.0)
+        found = [run.samples for run in runs]
         samples = {label: np.concatenate([each[label] for each in found]) for label in found[0]}
+        name = self.measure.__name__
         return Record(
             settings=self._shown_settings(resources.ratings),
             points=np.ones(1),
             samples={label: v.astype(np.float64)[:, None] for label, v in samples.items()},
-            seconds={self.measure.__name__: time.perf_counter() - began},
-            cpu_seconds={self.measure.__name__: [time.process_time() - cpu]},
+            seconds={name: sum(run.seconds[name] for run in runs)},
+            cpu_seconds={name: [sum(run.cpu_seconds[name] for run in runs)]},
             groups=_groups_of_all(draws, [len(next(iter(each.values()))) for each in found]),
         )
+
+
+def _timed(measure: Measure, *args: Any, **options: Any) -> _SeedRun:
+    """Return what a function found, and the time that this thread took."""
+    wall, cpu = time.perf_counter(), time.thread_time()
+    found = measure(*args, **options)
+    wall, cpu = time.perf_counter() - wall, time.thread_time() - cpu
+    return _SeedRun(found, {measure.__name__: wall}, {measure.__name__: cpu})
 
 
 def _groups_of_all(draws: Sequence[RatingData], sizes: Sequence[int]) -> dict[str, IntArray]:

@@ -1,7 +1,9 @@
 """The ratings behind the MovieLens figures: an edition of MovieLens, or generated ones."""
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,6 +13,15 @@ from lobandits._checks import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from lobandits.simulation.movielens import MovieLens
+
+Call = Callable[..., Any]
+"""Calls a function with arguments, here or in another process, and returns what it returns."""
+
+
+def here(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function in this thread."""
+    return function(*args)
+
 
 Generator = Literal["planted", "gaussian"]
 GENERATED: dict[str, str] = {
@@ -29,10 +40,11 @@ SMALL = 1_000_000
 
 
 class RatingData:
-    """Ratings that are read, or made, when a part first asks for them.
+    """Ratings that are read, or made, when a part first asks for them; threads may share them.
 
     Without the ``path`` of a MovieLens edition they are generated. ``seed`` names those, the genres
     of movies that have several, and the clustering; there are ``n_seeds`` draws, from ``seed`` on.
+    Users are clustered by ``call(function, *arguments)``.
     """
 
     def __init__(
@@ -41,9 +53,12 @@ class RatingData:
         seed: int = 0,
         n_seeds: int = 1,
         generator: Generator = "planted",
+        call: Call = here,
     ) -> None:
         self.path, self.seed, self.n_seeds, self.generator = path, seed, n_seeds, generator
-        self._environments: dict[int, MovieLens] = {}
+        self.call = call
+        self._environments: dict[tuple[int, float], MovieLens] = {}
+        self._clustering = Lock()
 
     @cached_property
     def draws(self) -> tuple["RatingData", ...]:
@@ -51,7 +66,7 @@ class RatingData:
         if self.n_seeds == 1:
             return (self,)
         seeds = range(self.seed, self.seed + self.n_seeds)
-        each = tuple(RatingData(self.path, seed, 1, self.generator) for seed in seeds)
+        each = tuple(RatingData(self.path, s, 1, self.generator, self.call) for s in seeds)
         if self.path is not None:
             for draw in each:
                 draw.__dict__["ratings"] = self.ratings
@@ -89,26 +104,34 @@ class RatingData:
         large = self.path is not None and self.ratings.n_ratings >= SMALL
         return PAPER_FILTER if large else SMALL_FILTER
 
-    def environment(self, n_states: int, **options: Any) -> "MovieLens":
-        """Return the environment of the first seed; each number of states is clustered once."""
+    def environment(self, n_states: int, hold_out: float = 0.0, **options: Any) -> "MovieLens":
+        """Return the environment of the first seed; what decides the clustering is done once."""
+        if self.n_seeds > 1:
+            return self.draws[0].environment(n_states, hold_out, **options)
+        key = n_states, hold_out
+        with self._clustering:
+            if key not in self._environments:
+                self._environments[key] = self._clustered(n_states, hold_out)
+        return self._environments[key].replace(**options)
+
+    def _clustered(self, n_states: int, hold_out: float) -> "MovieLens":
+        env = self._unclustered.replace(n_states=n_states, hold_out=hold_out)
+        env.cluster(self.call)
+        return env
+
+    @cached_property
+    def _unclustered(self) -> "MovieLens":
         from lobandits.simulation.movielens import MovieLens
 
-        if self.n_seeds > 1:
-            return self.draws[0].environment(n_states, **options)
-        known = self._environments
-        if not known:
-            movies, users = self.filters
-            known[n_states] = MovieLens(
-                self.ratings,
-                n_states=n_states,
-                min_movie_ratings=movies,
-                min_user_ratings=users,
-                seed=self.seed,
-                progress=False,
-            )
-        elif n_states not in known:
-            known[n_states] = next(iter(known.values())).replace(n_states=n_states)
-        return known[n_states].replace(**options)
+        movies, users = self.filters
+        return MovieLens(
+            self.ratings,
+            n_states=1,  # never clustered
+            min_movie_ratings=movies,
+            min_user_ratings=users,
+            seed=self.seed,
+            progress=False,
+        )
 
     def people(self, users: IntArray) -> IntArray:
         """Return who these users are: generated ones are others for each seed."""
@@ -136,14 +159,15 @@ class RatingData:
 
     def facts(self) -> dict[str, Any]:
         """Return what the report says of the ratings."""
-        first = self.draws[0]
-        env = next(iter(first._environments.values()), None) or first.environment(n_states=2)
+        from lobandits.learning.table import impute
+
+        table = self.draws[0]._unclustered.table
         facts = {
             "data": self.name,
-            "users": env.n_users,
-            "genres": env.n_arms,
-            "ratings": int(env.table.n_rewards),
-            "imputed share of genre means": round(env.imputed_share, 4),
+            "users": table.n_users,
+            "genres": table.n_arms,
+            "ratings": int(table.n_rewards),
+            "imputed share of genre means": round(impute(table.means)[1], 4),
         }
         if self.path is not None:
             facts["movies"] = self.count_movies()
