@@ -98,9 +98,9 @@ def test_processes_of_our_own_give_the_same_numbers(
 def test_users_are_clustered_in_any_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = run(tmp_path / "here", ["figure-8"], workers=1)
+    here = run(tmp_path / "here", ["figure-6"], workers=1)
     monkeypatch.setattr(runner, "WORTH_PROCESSES", 0.0)
-    there = run(tmp_path / "there", ["figure-8"], workers=2, processes=True)
+    there = run(tmp_path / "there", ["figure-6"], workers=2, processes=True)
     assert report(there)["numbers"] == report(here)["numbers"]
 
 

@@ -1,6 +1,13 @@
 import multiprocessing
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import (
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -110,3 +117,17 @@ def test_a_dask_cluster_of_two_processes_gives_the_same_bits(threads: Result, mi
     assert same(result, threads)
     assert same(here, there)
     assert same(duels_here, duels_there)
+
+
+class Cancelling(Executor):
+    """Cancels what it was given after a while, as an executor does that is shut down."""
+
+    def submit(self, *args: Any, **options: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        Timer(0.1, future.cancel).start()
+        return future
+
+
+def test_chunks_that_are_cancelled_elsewhere_are_not_waited_for() -> None:
+    with pytest.raises(CancelledError):
+        simulate(Synthetic(3, 2), ["ucb"], 10, 16, workers=1, executor=Cancelling())

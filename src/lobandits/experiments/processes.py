@@ -26,7 +26,7 @@ def own_processes(n: int) -> Iterator[Executor]:
                 child.terminate()
         raise
     finally:
-        pool.shutdown(cancel_futures=True)
+        pool.shutdown()
 
 
 def _serve_parent() -> None:

@@ -174,7 +174,8 @@ def _wait_for_next(pending: deque[Pending]) -> None:
     """Wait until some chunk is done; raise the first error of any."""
     running = [future for future in pending if not future.done()]
     while running and running[0] is pending[0]:
-        if wait(running, timeout=PATIENCE, return_when=FIRST_COMPLETED).done:
+        wait(running, timeout=PATIENCE, return_when=FIRST_COMPLETED)
+        if any(future.done() for future in running):  # `wait` does not see those cancelled
             break
     for future in pending:
         if future.done() and (error := future.exception()) is not None:
