@@ -36,6 +36,21 @@ def test_claims_of_the_report_stand_in_the_reproduction() -> None:
     assert set(EXPERIMENTS) <= listed
 
 
+VERDICTS = ("holds", "does not hold", "undecided at this size", "not testable here")
+
+
+@pytest.mark.parametrize(
+    ("row", "section"), [("synthetic, now", "Synthetic"), ("ml-latest-small, now", "MovieLens")]
+)
+def test_verdicts_are_counted_as_they_are_listed(row: str, section: str) -> None:
+    text = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    table = re.split(r"^##", text.split(f"\n### {section}")[1], flags=re.MULTILINE)[0]
+    counted = re.search(rf"^\| {row}[^|]*\|([\d| ]*)\|$", text, flags=re.MULTILINE)
+    assert counted is not None
+    listed = [len(re.findall(rf"\*\*{verdict}\*\*", table)) for verdict in VERDICTS]
+    assert [int(n) for n in counted[1].split("|")] == listed
+
+
 def test_tests_are_skipped_only_for_what_is_missing_outside() -> None:
     """As CONTRIBUTING.md says: every skip has a reason."""
     for path in (ROOT / "tests").rglob("*.py"):
