@@ -170,7 +170,7 @@ def test_what_is_learned_elsewhere_is_what_would_be_learned_here() -> None:
     assert here.past is not None
     there.past.learn(elsewhere)
     there.past.learn(elsewhere)
-    assert called == ["cluster_users", "_learned"]
+    assert called == ["cluster_users", "_prior_of"]
     np.testing.assert_array_equal(there.clusters.states, here.clusters.states)
     assert there.orders == here.orders
     assert there.past.prior == here.past.prior

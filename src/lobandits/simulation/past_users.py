@@ -78,12 +78,14 @@ class PastUsers(Frozen):
     @cached_property
     def prior(self) -> Prior:
         """What the log teaches; the number of states and sigma are learned, too."""
-        return _learned(self.table, self.seed)
+        from lobandits.learning.prior import learn_prior
+
+        return learn_prior(self.table, seed=self.seed).prior
 
     def learn(self, call: Callable[..., Any]) -> None:
         """Learn the prior now, by ``call(function, *arguments)``: perhaps in another process."""
         if "prior" not in vars(self):
-            self._set(prior=call(_learned, self.table, self.seed))
+            self._set(prior=call(_prior_of, self))
 
     def __getstate__(self) -> dict[str, Any]:
         """Keep a prior that was learned: other processes need not learn it again."""
@@ -91,7 +93,5 @@ class PastUsers(Frozen):
         return super().__getstate__() | learned
 
 
-def _learned(table: "RewardTable", seed: int) -> Prior:
-    from lobandits.learning.prior import learn_prior
-
-    return learn_prior(table, seed=seed).prior
+def _prior_of(past: PastUsers) -> Prior:
+    return past.prior
