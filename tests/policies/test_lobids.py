@@ -90,7 +90,7 @@ def test_without_room_for_bounds_nothing_changes(monkeypatch: pytest.MonkeyPatch
 
     bounded = play()
     monkeypatch.setattr(module, "CACHE_LIMIT", 0)
-    assert policy.new_state(3).point.shape == (3, 5, 0)
+    assert policy.new_state(3).point.shape == (3, 0)
     assert play() == bounded
 
 

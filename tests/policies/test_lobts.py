@@ -112,11 +112,11 @@ def test_without_room_for_bounds_nothing_changes(monkeypatch: pytest.MonkeyPatch
     bounded = play()
     monkeypatch.setattr(module, "CACHE_LIMIT", 0)
     state = policy.start(3)
-    assert state.point.shape == (3, 5, 0)
+    assert state.point.shape == (3, 0)
     policy.choose(state, rng=0)
     assert state.opened is not None
     memory = state.opened[0].bounds  # for one user, however little is kept
-    assert memory.lower.shape == memory.upper.shape == (1, policy._loss_items.state.shape[1])
+    assert memory.lower.shape == memory.upper.shape == (1, policy._bounds.items.state.shape[1])
     assert play() == bounded
 
 

@@ -21,7 +21,7 @@ def test_contexts_in_turn() -> None:
     sets = context_sets(ARMS)
     arrivals = Arrivals("in turn", sets, seed=0, first=0, n=3)
     found = [*arrivals.rounds(2), *arrivals.rounds(1)]
-    assert [allowed.shape for allowed in found] == [(3, 5)] * 3
+    assert [allowed.shape for allowed in found] == [(1, 5)] * 3
     assert [(allowed == sets[t % 2]).all() for t, allowed in enumerate(found)] == [True] * 3
 
 

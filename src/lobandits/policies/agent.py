@@ -15,7 +15,7 @@ from lobandits.orders.contexts import places, without_context
 from lobandits.policies.explanation import Explanation
 from lobandits.policies.policy import Policy
 from lobandits.policies.registry import policy_from_dict, stored_form
-from lobandits.policies.rewards import checked_reward, is_reward
+from lobandits.policies.rewards import LARGEST, checked_reward
 from lobandits.policies.state import State
 
 ONE = (1,)  # the shape of one user's decision
@@ -57,6 +57,7 @@ class Agent:
         self.state = policy.start()
         self.rng = generator(seed)
         self._index = {name: i for i, name in enumerate(policy.arms)}
+        self._decide = policy.decide  # looked up once: a decision takes few microseconds
         self._add = policy.absorb if policy.half_life is None else policy.remember
         self._user = np.zeros(1, np.int64)
         self._arm = np.zeros(1, np.int64)
@@ -80,10 +81,12 @@ class Agent:
             Choose among the arms of a context, which are named ``"context: arm"``; within it, the
             arm returned and those allowed are named without it.
         """
-        policy, everything = self.policy, allowed is None and context is None
+        policy = self.policy
+        sets = policy.all_arms
+        if allowed is not None or context is not None:
+            sets = self._sets(allowed, context)
         noise = policy.draw(self.rng, ONE)
-        sets = policy.all_arms if everything else self._sets(allowed, context)
-        name = policy.arms[policy.decide(self.state, noise, sets).item()]
+        name = policy.arms[self._decide(self.state, noise, sets).item()]
         return name if context is None else without_context(name, context)
 
     def _sets(self, allowed: Iterable[Arm] | None, context: str | None = None) -> BoolArray:
@@ -98,9 +101,10 @@ class Agent:
         """Add the reward of an arm, given by its name (or number)."""
         if context is not None:
             (arm,) = places(self.arms, [arm], context)
-        index = self._index.get(arm) if isinstance(arm, str) else None
+        index = self._index.get(arm) if type(arm) is str else None
         self._arm[0] = arm_index(self.arms, arm) if index is None else index
-        self._reward[0] = reward if is_reward(reward) else checked_reward(reward)
+        plain = type(reward) is float and -LARGEST <= reward <= LARGEST
+        self._reward[0] = reward if plain else checked_reward(reward)
         self._add(self.state, self._user, self._arm, self._reward)
 
     def probabilities(

@@ -141,6 +141,12 @@ def draw_weighted(weights: FloatArray, total: float, uniform: float) -> tuple[in
     return last, inside
 
 
+def normalised(odds: FloatArray) -> FloatArray:
+    """Return odds (n_users, n_arms) as chances that sum to one."""
+    chances: FloatArray = odds / odds.sum(axis=1, keepdims=True)
+    return chances
+
+
 def draw_arms(odds: FloatArray, noise: FloatArray) -> IntArray:
     """Return an arm for each user, drawn by its odds."""
     chosen = np.empty(len(odds), np.int64)

@@ -2,10 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lobandits._checks import BoolArray, user_indices
+from lobandits.policies.choices import normalised
+
+if TYPE_CHECKING:
+    from lobandits.policies.policy import Policy
 
 
 class Details(NamedTuple):
@@ -38,6 +44,24 @@ class Explanation:
     def __str__(self) -> str:
         parts = [self.title, _table(self.arms), _table(self.states), "\n".join(self.notes)]
         return "\n\n".join(part for part in parts if part)
+
+
+def explanation(policy: "Policy[Any]", state: Any, user: int, allowed: BoolArray) -> Explanation:
+    """Return what ``policy`` says of one user: what it saw, its `details`, and its chances."""
+    row = user_indices(user, state.n_users)
+    one, alone = state.take(row), policy.take(row)
+    some = allowed[row if len(allowed) > 1 else [0]]
+    details = alone.details(one, some)
+    arms = {"arm": alone.arms, "plays": one.counts[0], "mean": one.means[0], **details.arms}
+    if not some.all():
+        arms["allowed"] = some[0]
+    n_states = len(next(iter(details.states.values()), ()))
+    return Explanation(
+        title=f"{policy!r}, user {user}, {int(one.plays[0])} plays",
+        arms=rows(**arms, probability=normalised(alone.odds(one, some))[0]),
+        states=rows(state=range(n_states), **details.states),
+        notes=list(details.notes),
+    )
 
 
 def rows(**columns: Sequence[Any] | NDArray[Any]) -> list[dict[str, Any]]:

@@ -28,11 +28,14 @@ from lobandits.policies.line_prior import (
 from lobandits.policies.loss_bounds import (
     Losses,
     add_top,
+    cell,
+    lower_bound,
     lowest,
     project_among,
     project_item,
     read_user,
 )
+from lobandits.policies.loss_items import listed
 from lobandits.projection.kernels import fit_one
 from lobandits.projection.mincut import split_dag
 
@@ -139,10 +142,11 @@ def take_items(
     """List the items with an arm on top: all arms are allowed."""
     items, b, r = losses.items, losses.bounds, losses.memory
     n_tops = items.first[row, items.first.shape[1] - 1]
-    first = lowest(row, slot, 0, n_tops, losses)  # of all arms' candidates, which are the items
+    told = listed(losses.candidates)  # the candidates of all arms are the items themselves
+    first = lowest(row, slot, told.item, 0, n_tops, losses)
     least = project_item(first, row, slot, losses)
     for i in range(n_tops):
-        if b.lower[slot, i] + items.penalty[items.state[row, i]] <= least + reach:
+        if lower_bound(i, row, slot, losses) <= least + reach:
             least = min(least, project_item(i, row, slot, losses))
     n = 0
     for i in range(n_tops):
@@ -154,7 +158,7 @@ def take_items(
             found.rivals[n] = 0
             for a in range(r.mean.shape[0]):
                 found.rivals[n] += losses.tables.maximal[row, state, a]
-                found.fit[n, a] = b.carried[slot, a, i]
+                found.fit[n, a] = b.carried[slot, cell(a, i, row, items)]
             n += 1
     return n, least
 
@@ -165,18 +169,19 @@ def take_tops(
 ) -> tuple[int, float]:
     """List the states near enough with each of their maximal allowed arms on top."""
     t, items, b, r = losses.tables, losses.items, losses.bounds, losses.memory
-    least, n, arms = np.inf, 0, r.arms[: r.listed[1]]
+    least, n = np.inf, 0
+    arms, tops = listed(losses.candidates).arms, losses.candidates.tops
     for s in range(t.kind.shape[1]):
         i = items.plain[row, s]
-        bound = b.lower[slot, i] + items.penalty[s]
+        bound = lower_bound(i, row, slot, losses)
         if bound == np.inf or bound > least + reach:
             continue
         own = project_item(i, row, slot, losses)
-        rivals = list_tops(t, row, s, allowed, arms, r.tops)
+        rivals = list_tops(t, row, s, allowed, arms, tops)
         for j in range(rivals):
             if own > least + reach:
                 continue
-            top, loss = r.tops[j], own
+            top, loss = tops[j], own
             if rivals > 1:
                 loss = project_among(row, s, top, allowed, losses) + items.penalty[s]
             found.state[n] = s
@@ -184,7 +189,8 @@ def take_tops(
             found.loss[n] = loss
             found.rivals[n] = rivals
             for a in range(r.mean.shape[0]):
-                found.fit[n, a] = r.fit[a] if rivals > 1 else b.carried[slot, a, i]
+                place = cell(a, i, row, items)
+                found.fit[n, a] = r.fit[a] if rivals > 1 else b.carried[slot, place]
             least = min(least, loss)
             n += 1
     return n, least

@@ -18,17 +18,10 @@ from lobandits.policies.hypotheses import (
 )
 from lobandits.policies.information_ratio import mix_two_arms
 from lobandits.policies.line_prior import best_positions
-from lobandits.policies.loss_bounds import (
-    Items,
-    LossState,
-    Memory,
-    make_items,
-    new_state,
-    open_losses,
-    state_without_bounds,
-)
+from lobandits.policies.loss_bounds import LossBounds, LossState, Memory
 from lobandits.policies.losses import fit_of_states
-from lobandits.policies.order_policy import OrderPolicy, checked_shares
+from lobandits.policies.order_policy import OrderPolicy
+from lobandits.policies.shares import checked_shares
 
 
 @dataclass(frozen=True)
@@ -76,12 +69,12 @@ class LobIDS(OrderPolicy[LossState]):
         self._set(shares=checked_shares(self.shares, self.orders.n_states))
 
     @cached_property
-    def _loss_items(self) -> Items:
-        return make_items(self.orders, -2 * self.sigma**2 * self._log_shares)
+    def _bounds(self) -> LossBounds:
+        """The bounds that save projections."""
+        return LossBounds(self.orders, self._keys, -2 * self.sigma**2 * self._log_shares)
 
     def _inference(self, state: LossState) -> Inference:
-        losses, _ = open_losses(self.orders, self._loss_items, self._keys, state)
-        return open_inference(losses, self.n_arms)
+        return open_inference(self._bounds.open(state)[0], self.n_arms)
 
     def odds(self, state: LossState, allowed: BoolArray) -> FloatArray:
         """Return the chances of the arms in the best mixture of two."""
@@ -90,11 +83,11 @@ class LobIDS(OrderPolicy[LossState]):
 
     def new_state(self, n_users: int) -> LossState:
         """Return an empty state."""
-        return new_state(LossState, n_users, self.n_arms, self._loss_items)
+        return self._bounds.new_state(LossState, n_users)
 
     def one_time_state(self, n_users: int) -> LossState:
         """Return an empty state without bounds."""
-        return state_without_bounds(LossState, n_users, self.n_arms)
+        return self._bounds.one_time_state(LossState, n_users)
 
     def details(self, state: LossState, allowed: BoolArray) -> Details:
         """Return each arm's chance to be on top, regret and information; each state's weight."""

@@ -8,17 +8,10 @@ import numpy as np
 from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits._jit import Plain, lean
 from lobandits.policies.explanation import Details
-from lobandits.policies.loss_bounds import (
-    Items,
-    LossState,
-    make_items,
-    name_losses,
-    new_state,
-    open_losses,
-    state_without_bounds,
-)
+from lobandits.policies.loss_bounds import LossBounds, LossState, name_losses
 from lobandits.policies.losses import arm_losses, fit_of_states, losses_on_top
-from lobandits.policies.order_policy import OrderPolicy, checked_shares
+from lobandits.policies.order_policy import OrderPolicy
+from lobandits.policies.shares import checked_shares
 
 TIE = 1e-9  # indices this close, relative to the losses behind them, are equal but for rounding
 
@@ -61,30 +54,28 @@ class LobIMED(OrderPolicy[LossState]):
         self._set(shares=checked_shares(self.shares, self.orders.n_states))
 
     @cached_property
-    def _loss_items(self) -> Items:
-        return make_items(self.orders, -2 * self.sigma**2 * self._log_shares)
-
-    def _losses(self, state: LossState) -> Plain:
-        return open_losses(self.orders, self._loss_items, self._keys, state)[1]
+    def _bounds(self) -> LossBounds:
+        """The bounds that save projections."""
+        return LossBounds(self.orders, self._keys, -2 * self.sigma**2 * self._log_shares)
 
     def odds(self, state: LossState, allowed: BoolArray) -> FloatArray:
         """Return 1 for the arms of the least index, 0 for the others."""
         odds = np.empty(state.counts.shape)
-        args = state.counts, state.sums, allowed, self._losses(state)
+        args = state.counts, state.sums, allowed, self._bounds.open(state)[1]
         mark_least_indices(*args, self.sigma**2, TIE, odds)
         return odds
 
     def new_state(self, n_users: int) -> LossState:
         """Return an empty state."""
-        return new_state(LossState, n_users, self.n_arms, self._loss_items)
+        return self._bounds.new_state(LossState, n_users)
 
     def one_time_state(self, n_users: int) -> LossState:
         """Return an empty state without bounds."""
-        return state_without_bounds(LossState, n_users, self.n_arms)
+        return self._bounds.one_time_state(LossState, n_users)
 
     def details(self, state: LossState, allowed: BoolArray) -> Details:
         """Return the loss, D and index of each arm, and the log-likelihood of each state."""
-        loss = arm_losses(state, allowed, self._losses(state), self.sigma**2)
+        loss = arm_losses(state, allowed, self._bounds.open(state)[1], self.sigma**2)
         divergence = (loss - loss.min()) / (2 * self.sigma**2)
         logs = np.log(state.counts[0], out=np.full(self.n_arms, -1.0), where=state.counts[0] > 0)
         return Details(

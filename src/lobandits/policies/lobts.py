@@ -13,18 +13,10 @@ from lobandits._jit import Plain, lean, part
 from lobandits.errors import LobInputError
 from lobandits.policies.choices import CUT, all_allowed, draw_weighted
 from lobandits.policies.explanation import Details
-from lobandits.policies.loss_bounds import (
-    Items,
-    Losses,
-    LossState,
-    make_items,
-    name_losses,
-    new_state,
-    open_losses,
-    state_without_bounds,
-)
+from lobandits.policies.loss_bounds import LossBounds, Losses, LossState, name_losses
 from lobandits.policies.losses import arm_losses, draw_on_top, fit_of_states, losses_on_top
-from lobandits.policies.order_policy import OrderPolicy, checked_shares
+from lobandits.policies.order_policy import OrderPolicy
+from lobandits.policies.shares import checked_shares
 from lobandits.policies.state import array
 
 
@@ -102,38 +94,32 @@ class LobTS(OrderPolicy[LobTSState]):
         )
 
     @cached_property
-    def _loss_items(self) -> Items:
-        return make_items(self.orders, -2 * self.sigma**2 * self._log_shares)
-
-    @property
-    def _uppers(self) -> bool:
-        """Whether choices are drawn from bounds of the weights: not from kept weights."""
-        return self.project_every == 1
-
-    def _losses(self, state: LobTSState) -> Plain:
-        return open_losses(self.orders, self._loss_items, self._keys, state, self._uppers)[1]
+    def _bounds(self) -> LossBounds:
+        """The bounds that save projections; from above too where no weights are kept."""
+        penalty = -2 * self.sigma**2 * self._log_shares
+        return LossBounds(self.orders, self._keys, penalty, uppers=self.project_every == 1)
 
     def odds(self, state: LobTSState, allowed: BoolArray) -> FloatArray:
         """Return the likelihood of each arm on top, relative to the best."""
         odds, last = np.empty(state.counts.shape), (state.projected, state.weights)
-        args = state.counts, state.sums, allowed, last, self._losses(state)
+        args = state.counts, state.sums, allowed, last, self._bounds.open(state)[1]
         likelihoods(*args, self.project_every, self.sigma**2, CUT, odds)
         return odds
 
     def decide(self, state: LobTSState, noise: FloatArray, allowed: BoolArray) -> IntArray:
         """Return an arm for each user, drawn by the odds, mostly without knowing them all."""
         chosen, last = np.empty(len(noise), np.int64), (state.projected, state.weights)
-        args = state.counts, state.sums, allowed, last, self._losses(state)
+        args = state.counts, state.sums, allowed, last, self._bounds.open(state)[1]
         sample(*args, self.project_every, self.sigma**2, CUT, noise, chosen)
         return chosen
 
     def new_state(self, n_users: int) -> LobTSState:
         """Return an empty state."""
-        return new_state(LobTSState, n_users, self.n_arms, self._loss_items, self._uppers)
+        return self._bounds.new_state(LobTSState, n_users)
 
     def one_time_state(self, n_users: int) -> LobTSState:
         """Return an empty state without bounds."""
-        return state_without_bounds(LobTSState, n_users, self.n_arms)
+        return self._bounds.one_time_state(LobTSState, n_users)
 
     @property
     def counts_suffice(self) -> bool:
@@ -156,7 +142,7 @@ class LobTS(OrderPolicy[LobTSState]):
 
     def details(self, state: LobTSState, allowed: BoolArray) -> Details:
         """Return the loss of each arm on top, and the log-likelihood of each state."""
-        loss = arm_losses(state, allowed, self._losses(state), self.sigma**2)
+        loss = arm_losses(state, allowed, self._bounds.open(state)[1], self.sigma**2)
         return Details(
             arms={"loss": loss, "weight": self.odds(state, allowed)[0]},
             states=fit_of_states(self.orders, state, self.sigma),

@@ -1,21 +1,16 @@
 """Bounds on the losses of projections, so that few need to be done.
 
-Write F(mu) = sum_a N_a (mu_a - m_a)^2 for one user's plays N and means m. An item i is a state
-with one of its maximal arms on top, or with none; C_i is its closed cone, and its loss the least F
-on it. A projection x of m on a convex cone has F(mu) >= F(x) + sum_a N_a (mu_a - x_a)^2 there.
-So if ``lower`` = F(x) when the item was last projected, and later j rewards with mean r arrive
-for arm a with n plays and mean y before, minimising over each arm alone leaves a valid bound,
-and x itself, which is in the cone, gives one from above:
+Write F(mu) = sum_a N_a (mu_a - m_a)^2 for one user's plays N and means m; the loss of an item
+(`loss_items`) is the least F on its cone. A projection x of m on a convex cone has
+F(mu) >= F(x) + sum_a N_a (mu_a - x_a)^2 there. So if ``lower`` = F(x) when the item was last
+projected, and later j rewards with mean r arrive for arm a with n plays and mean y before,
+minimising over each arm alone leaves a valid bound, and x itself, which is in the cone, gives one
+from above:
 
     lower += n j / (n + j) ((r - x_a)^2 - (r - y)^2),   x_a += j / (n + j) (r - x_a)
     upper += j (r - x_a)^2 - n j / (n + j) (r - y)^2,   x_a as it was projected.
 
 Both cost O(1) per item and reward. Policies that need no bounds from above keep none.
-
-The candidates of an arm are the items whose loss it may have on top: where all arms are allowed,
-the states that it tops, with it on top. Where only some are, the states in whose order it is
-maximal among these, with none on top: an arm above all other allowed ones binds nothing, so the
-loss is the state's own; if several are maximal, that is still a bound from below.
 """
 
 from dataclasses import dataclass, field
@@ -23,31 +18,24 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
+from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits._jit import Plain, lean, part, unnamed
 from lobandits.orders import DAG, LatentOrders, OrderTables, UserOrders
-from lobandits.policies.choices import all_allowed, list_tops
+from lobandits.policies.choices import all_allowed
+from lobandits.policies.loss_items import (
+    Candidates,
+    Items,
+    group_range,
+    list_candidates,
+    make_candidates,
+    make_items,
+)
 from lobandits.policies.state import State, array, empty_state
 from lobandits.projection.kernels import fit_one
 from lobandits.projection.mincut import split_dag
 from lobandits.projection.scratch import Scratch, make_scratch
 
 CACHE_LIMIT = 2**26  # numbers kept as bounds (512 MB); above that every state is projected
-
-
-class Items(NamedTuple):
-    """States with an arm on top, grouped by arm; then some with none. u = 1 where users share them.
-
-    A state with one maximal arm needs no item without an arm on top: it is the same cone.
-    """
-
-    state: IntArray  # (u, n_items)
-    arm: IntArray  # (u, n_items): -1 for none
-    first: IntArray  # (u, k + 1): the items of arm a are first[a] ... first[a + 1] - 1
-    plain: IntArray  # (u, m): by state, the item without an arm on top, or the same cone
-    used: IntArray  # (u,): how many items the user has
-    penalty: FloatArray  # (m,): by state, 2 sigma^2 log(largest p / p(s))
-    groups: int  # 2 if some items have no arm on top, else 1
 
 
 class Bounds(NamedTuple):
@@ -58,8 +46,8 @@ class Bounds(NamedTuple):
 
     lower: FloatArray  # (n_users, n_items)
     upper: FloatArray  # (n_users, n_items), or (n_users, 0) where none are kept
-    carried: FloatArray  # (n_users, k, n_items): the x of ``lower``; items last, for SIMD
-    point: FloatArray  # (n_users, k, n_items or 0): the x of ``upper``, the last projection
+    carried: FloatArray  # (n_users, k n_items): the x of ``lower``, see `cell`
+    point: FloatArray  # (n_users, k n_items or 0): the x of ``upper``, the last projection
     seen_counts: IntArray  # (n_users, groups, k): the plays that the bounds cover
     seen_sums: FloatArray  # (n_users, groups, k): their rewards
 
@@ -74,14 +62,6 @@ class Memory(NamedTuple):
     least: FloatArray  # (k,): of each arm's weight, what it is at least
     most: FloatArray  # (k,): and at most
     above: BoolArray  # (k, k)
-    listed: IntArray  # (2,): whose orders the candidates are of, -1 for none; of how many arms
-    among: BoolArray  # (k,): the choice set that they are of
-    arms: IntArray  # (k,): its arms
-    tops: IntArray  # (c,): the maximal arms of one state, or of all
-    source: IntArray  # (c,): their states s; -1 - s if there are other maximal arms
-    first: IntArray  # (k + 1,): those of arm a are first[a] ... first[a + 1] - 1
-    item: IntArray  # (c,): their items
-    several: BoolArray  # (c,): whether the state has other maximal arms
 
 
 class Losses(NamedTuple):
@@ -90,6 +70,7 @@ class Losses(NamedTuple):
     tables: OrderTables
     items: Items
     bounds: Bounds
+    candidates: Candidates
     memory: Memory
     scratch: Scratch
     kept: bool  # False: the bounds are memory for one user, and start again for each
@@ -104,8 +85,8 @@ class LossState(State):
     known: IntArray = field(metadata=array("cache", ages="renew"))
     lower: FloatArray = field(metadata=array("cache", "items", dtype=np.float64, ages="scale"))
     upper: FloatArray = field(metadata=array("cache", "uppers", dtype=np.float64, ages="scale"))
-    carried: FloatArray = field(metadata=array("cache", "arms", "items", dtype=np.float64))
-    point: FloatArray = field(metadata=array("cache", "arms", "uppers", dtype=np.float64))
+    carried: FloatArray = field(metadata=array("cache", "cells", dtype=np.float64))
+    point: FloatArray = field(metadata=array("cache", "upper_cells", dtype=np.float64))
     seen_counts: IntArray = field(metadata=array("cache", "groups", "arms", ages="scale"))
     seen_sums: FloatArray = field(
         metadata=array("cache", "groups", "arms", dtype=np.float64, ages="scale")
@@ -118,92 +99,92 @@ class LossState(State):
 L = TypeVar("L", bound=LossState)
 
 
-def make_items(orders: LatentOrders | UserOrders, penalty: FloatArray) -> Items:
-    """Return the items of all orders; users with fewer than others have unused ones last."""
-    maximal = orders.tables.maximal
-    users, m, k = maximal.shape
-    by_arm = maximal.transpose(0, 2, 1)
-    first = np.zeros((users, k + 1), np.int64)
-    by_arm.sum(axis=2).cumsum(axis=1, out=first[:, 1:])
-    several = maximal.sum(axis=2) > 1
-    used = first[:, -1] + several.sum(axis=1)
-    state, arm = np.zeros((2, users, int(used.max())), np.int64)
-    plain = np.zeros((users, m), np.int64)
-    user, top, which = np.nonzero(by_arm)
-    place = np.arange(len(user)) - np.searchsorted(user, user)  # among the user's own
-    state[user, place], arm[user, place], plain[user, which] = which, top, place
-    user, which = np.nonzero(several)
-    place = first[user, -1] + np.arange(len(user)) - np.searchsorted(user, user)
-    state[user, place], arm[user, place], plain[user, which] = which, -1, place
-    groups = 1 + int(several.any())
-    return Items(
-        state=read_only(state),
-        arm=read_only(arm),
-        first=read_only(first),
-        plain=read_only(plain),
-        used=read_only(used),
-        penalty=read_only(penalty),
-        groups=groups,
-    )
+class LossBounds:
+    """The bounds that one policy keeps: makes states with them, and opens these for kernels.
 
-
-def new_state(kind: type[L], n_users: int, n_arms: int, items: Items, uppers: bool = False) -> L:
-    """Return an empty state, without bounds if these would take too much memory."""
-    if (1 + uppers) * n_users * items.state.shape[1] * n_arms > CACHE_LIMIT:
-        return state_without_bounds(kind, n_users, n_arms)
-    return state_with_bounds(kind, n_users, n_arms, items, uppers)
-
-
-def state_with_bounds(kind: type[L], n_users: int, n_arms: int, items: Items, uppers: bool) -> L:
-    """Return an empty state with bounds for all items."""
-    n_items = items.state.shape[1]
-    sizes = {"items": n_items, "uppers": n_items if uppers else 0, "groups": items.groups}
-    return empty_state(kind, n_users, arms=n_arms, **sizes)
-
-
-def state_without_bounds(kind: type[L], n_users: int, n_arms: int) -> L:
-    """Return an empty state for which every decision starts anew."""
-    return empty_state(kind, n_users, arms=n_arms, items=0, uppers=0, groups=0)
-
-
-def open_losses(
-    orders: LatentOrders | UserOrders,
-    items: Items,
-    keys: IntArray,
-    state: LossState,
-    uppers: bool = False,
-) -> tuple[Losses, Plain]:
-    """Return what `losses_on_top` needs of a state, and the same without names, for kernels.
-
-    A state that lacks an item or a group, as one made for other orders may, keeps no bounds.
+    Parameters
+    ----------
+    orders, keys
+        The orders of the states, and the number by which each user's orders are known.
+    penalty
+        By state, what its losses have on top: 2 sigma^2 log(largest p / p(s)).
+    uppers
+        Whether bounds from above are kept too.
     """
-    if state.opened is None or state.opened[0].items is not items:
-        n_items = items.state.shape[1]
-        kept = (
-            state.lower.shape[1] >= n_items
-            and state.seen_counts.shape[1] >= items.groups
-            and (state.upper.shape[1] >= n_items or not uppers)
+
+    def __init__(
+        self,
+        orders: LatentOrders | UserOrders,
+        keys: IntArray,
+        penalty: FloatArray,
+        uppers: bool = False,
+    ) -> None:
+        self.tables, self.keys, self.uppers = orders.tables, keys, uppers
+        self.items = make_items(orders, penalty)
+
+    def new_state(self, kind: type[L], n_users: int) -> L:
+        """Return an empty state, without bounds if these would take too much memory."""
+        size = (1 + self.uppers) * n_users * self.items.state.shape[1] * self.n_arms
+        if size > CACHE_LIMIT:
+            return self.one_time_state(kind, n_users)
+        return self._sized_state(kind, n_users, self.items.state.shape[1], self.items.groups)
+
+    def one_time_state(self, kind: type[L], n_users: int) -> L:
+        """Return an empty state without bounds: every decision starts anew."""
+        return self._sized_state(kind, n_users, 0, 0)
+
+    @property
+    def n_arms(self) -> int:
+        """Number of arms."""
+        return int(self.tables.sequence.shape[2])
+
+    def _sized_state(self, kind: type[L], n_users: int, items: int, groups: int) -> L:
+        """Return an empty state with bounds for so many items."""
+        k, uppers = self.n_arms, items if self.uppers else 0
+        cells = {"cells": k * items, "upper_cells": k * uppers}
+        return empty_state(
+            kind, n_users, arms=k, items=items, uppers=uppers, groups=groups, **cells
         )
-        s = state if kept else state_with_bounds(LossState, 1, state.n_arms, items, uppers)
-        bounds = Bounds(s.lower, s.upper, s.carried, s.point, s.seen_counts, s.seen_sums)
-        memory, scratch = make_memory(orders.tables, items), make_scratch(state.n_arms)
-        losses = Losses(orders.tables, items, bounds, memory, scratch, kept, state.known, keys)
-        state.opened = losses, unnamed(losses)
-    return state.opened
+
+    def open(self, state: LossState) -> tuple[Losses, Plain]:
+        """Return what the kernels of losses need of a state, and the same without names.
+
+        A state that lacks an item or a group, as one made for other orders may, keeps no bounds.
+        """
+        items = self.items
+        if state.opened is None or state.opened[0].items is not items:
+            n = items.state.shape[1]
+            kept = (
+                state.lower.shape[1] >= n
+                and state.seen_counts.shape[1] >= items.groups
+                and (state.upper.shape[1] >= n or not self.uppers)
+            )
+            s = state if kept else self._sized_state(LossState, 1, n, items.groups)
+            losses = Losses(
+                tables=self.tables,
+                items=items,
+                bounds=Bounds(s.lower, s.upper, s.carried, s.point, s.seen_counts, s.seen_sums),
+                candidates=make_candidates(self.tables, items),
+                memory=make_memory(self.n_arms, n),
+                scratch=make_scratch(self.n_arms),
+                kept=kept,
+                known=state.known,
+                keys=self.keys,
+            )
+            state.opened = losses, unnamed(losses)
+        return state.opened
 
 
 @part
 def name_losses(p: Plain) -> Losses:
     """Return what `unnamed` made of `Losses`, inside a lean kernel: no reference is counted."""
     tables, items, bounds = OrderTables(*p[0]), Items(*p[1]), Bounds(*p[2])
-    return Losses(tables, items, bounds, Memory(*p[3]), Scratch(*p[4]), p[5], p[6], p[7])
+    lists, memory, scratch = Candidates(*p[3]), Memory(*p[4]), Scratch(*p[5])
+    return Losses(tables, items, bounds, lists, memory, scratch, p[6], p[7], p[8])
 
 
-def make_memory(tables: OrderTables, items: Items) -> Memory:
+def make_memory(k: int, n_items: int) -> Memory:
     """Allocate the working memory for one user."""
-    m, k = tables.maximal.shape[1:]
-    n_items = items.state.shape[1]
-    most = max(n_items, m * k)
     return Memory(
         mean=np.empty(k),
         weight=np.empty(k),
@@ -212,14 +193,6 @@ def make_memory(tables: OrderTables, items: Items) -> Memory:
         least=np.empty(k),
         most=np.empty(k),
         above=np.empty((k, k), np.bool_),
-        listed=np.full(2, -1),
-        among=np.empty(k, np.bool_),
-        arms=np.empty(k, np.int64),
-        tops=np.empty(most, np.int64),
-        source=np.empty(most, np.int64),
-        first=np.empty(k + 1, np.int64),
-        item=np.empty(most, np.int64),
-        several=np.empty(most, np.bool_),
     )
 
 
@@ -232,88 +205,43 @@ def read_user(
     Their bounds are brought up to date; those of other orders start again. Return the rows of the
     user's items and bounds, and whether all arms are allowed.
     """
-    items, r = losses.items, losses.memory
+    items, b, r = losses.items, losses.bounds, losses.memory
     row = u if losses.keys.shape[0] > 1 else 0
     slot = u if losses.kept else 0
-    if losses.known[u] != losses.keys[row] or not losses.kept:
-        for group in range(losses.bounds.seen_counts.shape[1]):
-            forget(group, row, slot, losses)
-        losses.known[u] = losses.keys[row]
+    anew = losses.known[u] != losses.keys[row] or not losses.kept
+    losses.known[u] = losses.keys[row]
     everything = all_allowed(allowed)
     plain = items.used[row] - items.first[row, items.first.shape[1] - 1]
-    if everything or plain < items.plain.shape[1]:  # or some state has one maximal arm
-        catch_up(counts, sums, u, 0, row, slot, losses)
-    if not everything:
-        catch_up(counts, sums, u, 1, row, slot, losses)
-    list_candidates(row, allowed, everything, losses)
+    some_single = plain < items.plain.shape[1]  # some state has one maximal arm
+    for group in range(b.seen_counts.shape[1]):
+        lo, hi = group_range(group, row, items)
+        if anew:
+            forget(group, lo, hi, slot, b)
+        needed = everything or some_single if group == 0 else not everything
+        if needed and losses.kept:  # else 0 stays the bound of every loss
+            catch_up(counts, sums, u, group, lo, hi, slot, b)
+    list_candidates(row, allowed, everything, losses.tables, items, losses.candidates)
     for a in range(counts.shape[1]):
         r.weight[a] = counts[u, a]
-        r.mean[a] = sums[u, a] / counts[u, a] if counts[u, a] > 0 else 0.0
+        r.mean[a] = sums[u, a] / (counts[u, a] if counts[u, a] > 0 else 1)  # without a branch
     r.projected[:] = False
     return row, slot, everything
 
 
 @part
-def list_candidates(row: int, allowed: BoolArray, everything: bool, losses: Losses) -> None:
-    """List every arm's candidates, as this module opens; O(items + k), O(m k) among some arms.
+def cell(a: int, i: int, row: int, items: Items) -> int:
+    """Return where a user's x_a of item ``i`` is kept.
 
-    Users who come one after the other mostly share the list.
+    All items of an arm lie side by side, for SIMD, and so do all arms of a group, which then need
+    no more of the processor's cache than the group's own size.
     """
-    r, same, n = losses.memory, losses.memory.listed[0] == row, 0
-    for a in range(allowed.shape[0]):
-        same &= allowed[a] == r.among[a]
-    if same:
-        return
-    for a in range(allowed.shape[0]):
-        r.among[a] = allowed[a]
-        if allowed[a]:
-            r.arms[n] = a
-            n += 1
-    r.listed[0] = row
-    r.listed[1] = n
-    if everything:
-        for a in range(r.first.shape[0]):
-            r.first[a] = losses.items.first[row, a]
-        for j in range(r.first[r.first.shape[0] - 1]):
-            r.item[j] = j
-            r.several[j] = False
-    else:
-        list_states(row, allowed, losses)
+    lo, hi = group_range(i >= items.first[row, items.first.shape[1] - 1], row, items)
+    return int((items.first.shape[1] - 1) * lo + a * (hi - lo) + i - lo)
 
 
 @lean
-def list_states(row: int, allowed: BoolArray, losses: Losses) -> None:
-    """List the states without an arm on top by their maximal allowed arms: a counting sort."""
-    t, items, r = losses.tables, losses.items, losses.memory
-    arms, n = r.arms[: r.listed[1]], 0
-    r.first[:] = 0
-    for s in range(items.plain.shape[1]):
-        found = list_tops(t, row, s, allowed, arms, r.tops[n:])
-        for j in range(n, n + found):
-            r.first[r.tops[j]] += 1
-            r.source[j] = s if found == 1 else -1 - s
-        n += found
-    for a in range(allowed.shape[0]):
-        r.first[a + 1] += r.first[a]
-    for j in range(n - 1, -1, -1):  # first[a] goes from the end of a's list to its start
-        r.first[r.tops[j]] -= 1
-        place, s = r.first[r.tops[j]], r.source[j]
-        r.item[place] = items.plain[row, s if s >= 0 else -1 - s]
-        r.several[place] = s < 0
-
-
-@lean
-def group_range(group: int, row: int, items: Items) -> tuple[int, int]:
-    """Return where the items of a group start and end: 0 with an arm on top, 1 without."""
-    n_tops = items.first[row, items.first.shape[1] - 1]
-    return (0, n_tops) if group == 0 else (n_tops, items.used[row])
-
-
-@lean
-def forget(group: int, row: int, slot: int, losses: Losses) -> None:
-    """Start a user's bounds again: no reward covered, and 0 is a bound of every loss."""
-    b = losses.bounds
-    lo, hi = group_range(group, row, losses.items)
+def forget(group: int, lo: int, hi: int, slot: int, b: Bounds) -> None:
+    """Start the bounds of a group's items again: no reward covered, and 0 is below every loss."""
     b.lower[slot, lo:hi] = 0.0
     b.upper[slot, lo:hi] = np.inf
     b.seen_counts[slot, group] = 0
@@ -322,33 +250,36 @@ def forget(group: int, row: int, slot: int, losses: Losses) -> None:
 
 @lean
 def catch_up(
-    counts: IntArray, sums: FloatArray, u: int, group: int, row: int, slot: int, losses: Losses
+    counts: IntArray,
+    sums: FloatArray,
+    u: int,
+    group: int,
+    lo: int,
+    hi: int,
+    slot: int,
+    b: Bounds,
 ) -> None:
-    """Carry a group's bounds over to the rewards that came since; O(items) per arm.
-
-    Where bounds are not kept, 0 stays the bound of every loss.
-    """
-    b = losses.bounds
-    if not losses.kept or group >= b.seen_counts.shape[1]:
-        return
-    lo, hi = group_range(group, row, losses.items)
-    for a in range(counts.shape[1]):
+    """Carry the bounds of a group's items over to the rewards that came since; O(items) per arm."""
+    k = counts.shape[1]
+    for a in range(k):
         before, after = b.seen_counts[slot, group, a], counts[u, a]
         if after == before and sums[u, a] == b.seen_sums[slot, group, a]:
             continue
         if after <= before:  # not more rewards but other ones: start again
-            forget(group, row, slot, losses)
-            catch_up(counts, sums, u, group, row, slot, losses)
+            forget(group, lo, hi, slot, b)
+            catch_up(counts, sums, u, group, lo, hi, slot, b)
             return
         j = after - before
         new = (sums[u, a] - b.seen_sums[slot, group, a]) / j
+        start = k * lo + a * (hi - lo)
+        end = start + hi - lo
         if before == 0:
-            b.carried[slot, a, lo:hi] = new
+            b.carried[slot, start:end] = new
             b.upper[slot, lo:hi] = np.inf
         else:
             old = b.seen_sums[slot, group, a] / before
-            raise_lower(old, new, before, j, b.lower[slot, lo:hi], b.carried[slot, a, lo:hi])
-            raise_upper(old, new, before, j, b.upper[slot, lo:hi], b.point[slot, a, lo:hi])
+            raise_lower(old, new, before, j, b.lower[slot, lo:hi], b.carried[slot, start:end])
+            raise_upper(old, new, before, j, b.upper[slot, lo:hi], b.point[slot, start:end])
         b.seen_counts[slot, group, a] = after
         b.seen_sums[slot, group, a] = sums[u, a]
 
@@ -377,20 +308,23 @@ def raise_upper(
 
 
 @part
-def lowest(row: int, slot: int, lo: int, hi: int, losses: Losses) -> int:
-    """Return the candidate from ``lo`` to ``hi`` with the lowest bound, its penalty included."""
+def lowest(row: int, slot: int, item: IntArray, lo: int, hi: int, losses: Losses) -> int:
+    """Return which of the candidates ``lo`` to ``hi`` has the lowest bound, its penalty included.
+
+    ``item`` has the items of all candidates.
+    """
     best, least = lo, np.inf
     for j in range(lo, hi):
-        value = lower_bound(j, row, slot, losses)
+        value = lower_bound(item[j], row, slot, losses)
         if value < least:
             best, least = j, value
     return best
 
 
 @part
-def lower_bound(j: int, row: int, slot: int, losses: Losses) -> float:
-    """Return what the loss of candidate ``j`` is at least, its penalty included."""
-    items, i = losses.items, losses.memory.item[j]
+def lower_bound(i: int, row: int, slot: int, losses: Losses) -> float:
+    """Return what the loss of item ``i`` is at least, its penalty included."""
+    items = losses.items
     return float(losses.bounds.lower[slot, i] + items.penalty[items.state[row, i]])
 
 
@@ -408,9 +342,10 @@ def project_item(i: int, row: int, slot: int, losses: Losses) -> float:
             b.upper[slot, i] = loss
         for a in range(r.fit.shape[0]):
             if r.weight[a] > 0.0:  # of other arms it is not written, and never read
-                b.carried[slot, a, i] = r.fit[a]
+                place = cell(a, i, row, items)
+                b.carried[slot, place] = r.fit[a]
                 if uppers:
-                    b.point[slot, a, i] = r.fit[a]
+                    b.point[slot, place] = r.fit[a]
         r.projected[i] = True
     return float(b.lower[slot, i] + items.penalty[state])
 

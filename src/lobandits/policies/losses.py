@@ -29,6 +29,7 @@ from lobandits.policies.loss_bounds import (
     project_item,
     read_user,
 )
+from lobandits.policies.loss_items import listed
 from lobandits.policies.state import State
 from lobandits.projection import projection_losses
 
@@ -88,8 +89,8 @@ def losses_on_top(
     Return the least. The arm of the lowest bound comes first, so that few others are in reach.
     """
     row, slot, _ = read_user(counts, sums, u, allowed, losses)
-    k, least = len(out), np.inf
-    start = arm_of(lowest(row, slot, 0, losses.memory.first[k], losses), losses.memory.first)
+    k, least, told = len(out), np.inf, listed(losses.candidates)
+    start = arm_of(lowest(row, slot, told.item, 0, told.first[k], losses), told.first)
     for step in range(start, start + k):
         a = step if step < k else step - k
         out[a] = loss_of_arm(a, least + reach, row, slot, allowed, losses, tolerance)
@@ -121,24 +122,25 @@ def loss_of_arm(
     The candidate with the lowest bound is projected first, others only if their bounds are lower
     than what is found.
     """
-    items, r = losses.items, losses.memory
-    lo, hi = r.first[a], r.first[a + 1]
-    start, best = lowest(row, slot, lo, hi, losses), np.inf
+    items, told = losses.items, listed(losses.candidates)
+    lo, hi = told.first[a], told.first[a + 1]
+    start, best = lowest(row, slot, told.item, lo, hi, losses), np.inf
     for step in range(start, start + hi - lo):
         j = step if step < hi else step - (hi - lo)
-        bound = lower_bound(j, row, slot, losses)
+        i = told.item[j]
+        bound = lower_bound(i, row, slot, losses)
         if j == start and bound > limit:
             break
         if best > 0.0 and bound < best + SLACK * (best + tolerance):
-            loss = project_item(r.item[j], row, slot, losses)
-            if r.several[j] and loss < best:
-                state = items.state[row, r.item[j]]
+            loss = project_item(i, row, slot, losses)
+            if told.several[j] and loss < best:
+                state = items.state[row, i]
                 loss = project_among(row, state, a, allowed, losses) + items.penalty[state]
             best = min(best, loss)
     return best
 
 
-@lean
+@part
 def draw_on_top(
     counts: IntArray,
     sums: FloatArray,
@@ -155,56 +157,56 @@ def draw_on_top(
     rounding might decide.
     """
     row, slot, _ = read_user(counts, sums, u, allowed, losses)
-    r = losses.memory
-    n_arms = r.listed[1]
-    least, most = r.least[:n_arms], r.most[:n_arms]
-    origin = bound_weights(row, slot, losses, variance)
+    arms = listed(losses.candidates).arms
+    n_arms = len(arms)
+    least, most = losses.memory.least[:n_arms], losses.memory.most[:n_arms]
+    origin = bound_weights(row, slot, losses, variance, least, most)
     while True:
         place = decided(least, most, uniform)
         if place >= 0:
-            return int(r.arms[place])
+            return int(arms[place])
         widest = 0
         for n in range(n_arms):
             if most[n] - least[n] > most[widest] - least[widest]:
                 widest = n
         if most[widest] <= least[widest]:
             return -1
-        loss = loss_of_arm(r.arms[widest], np.inf, row, slot, allowed, losses, variance)
+        loss = loss_of_arm(arms[widest], np.inf, row, slot, allowed, losses, variance)
         least[widest] = most[widest] = np.exp((origin - loss) / (2.0 * variance))
 
 
 @part
-def bound_weights(row: int, slot: int, losses: Losses, variance: float) -> float:
+def bound_weights(
+    row: int, slot: int, losses: Losses, variance: float, least: FloatArray, most: FloatArray
+) -> float:
     """Write the range of each allowed arm's weight exp((origin - L(a)) / (2 sigma^2)).
 
     Return the origin: the least upper bound of a loss; without any, the likeliest item is
     projected. Weights that are surely light have a range that needs no exponential.
     """
-    items, b, r = losses.items, losses.bounds, losses.memory
-    n_arms = r.listed[1]
+    items, b, told = losses.items, losses.bounds, listed(losses.candidates)
     origin = np.inf
-    for n in range(n_arms):
+    for n in range(least.shape[0]):
         low = high = np.inf  # of the loss
-        for j in range(r.first[r.arms[n]], r.first[r.arms[n] + 1]):
-            i = r.item[j]
+        for j in range(told.first[told.arms[n]], told.first[told.arms[n] + 1]):
+            i = told.item[j]
             penalty = items.penalty[items.state[row, i]]
             low = min(low, b.lower[slot, i] + penalty)
-            if not r.several[j]:
+            if not told.several[j]:
                 high = min(high, b.upper[slot, i] + penalty)
-        r.least[n], r.most[n] = low, high
+        least[n], most[n] = low, high
         origin = min(origin, high)
     if origin == np.inf:
-        likeliest = r.item[lowest(row, slot, 0, r.first[r.first.shape[0] - 1], losses)]
+        all_arms = told.first[told.first.shape[0] - 1]
+        likeliest = told.item[lowest(row, slot, told.item, 0, all_arms, losses)]
         origin = project_item(likeliest, row, slot, losses)
-    for n in range(n_arms):
-        low, high = (
-            (r.least[n] - origin) / (2.0 * variance),
-            (r.most[n] - origin) / (2.0 * variance),
-        )
+    for n in range(least.shape[0]):
+        low = (least[n] - origin) / (2.0 * variance)
+        high = (most[n] - origin) / (2.0 * variance)
         if low > LIGHT:
-            r.least[n], r.most[n] = 0.0, LIGHTEST if low < np.inf else 0.0
+            least[n], most[n] = 0.0, LIGHTEST if low < np.inf else 0.0
         else:
-            r.least[n], r.most[n] = np.exp(-high), np.exp(min(-low, 700.0))
+            least[n], most[n] = np.exp(-high), np.exp(min(-low, 700.0))
     return origin
 
 

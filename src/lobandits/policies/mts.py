@@ -11,7 +11,7 @@ from lobandits._jit import kernel, lean
 from lobandits.policies.choices import CUT, draw_weighted, exponentiate, pick, spread
 from lobandits.policies.explanation import Details
 from lobandits.policies.means_policy import MeansPolicy, allowed_means
-from lobandits.policies.order_policy import checked_shares, log_shares
+from lobandits.policies.shares import checked_shares, log_shares
 from lobandits.policies.state import State
 
 

@@ -1,7 +1,4 @@
-"""OrderPolicy: what policies share that know the orders of the states, and the noise of rewards.
-
-Shares are how common the states are: their prior p(s).
-"""
+"""OrderPolicy: what policies share that know the orders of the states, and the noise of rewards."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,23 +8,14 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import (
-    FloatArray,
-    IntArray,
-    checked_spread,
-    finite_array,
-    read_only,
-    user_indices,
-)
-from lobandits._jit import lean
+from lobandits._checks import FloatArray, IntArray, checked_spread, read_only, user_indices
 from lobandits.errors import LobInputError
-from lobandits.orders import DAG, LatentOrders, OrderTables, UserOrders
+from lobandits.orders import LatentOrders, UserOrders
+from lobandits.orders.hashing import hash_orders
 from lobandits.policies.losses import state_losses
 from lobandits.policies.policy import Policy
+from lobandits.policies.shares import log_shares
 from lobandits.policies.state import S
-
-FNV = 0x100000001B3
-ROUNDING = 1e-12  # how far from 1 the sum of shares may be that were made to sum to one
 
 
 @dataclass(frozen=True)
@@ -111,46 +99,3 @@ class OrderPolicy(Policy[S]):
 def _list(value: Any) -> Any:
     """Return arrays as lists, whose text has every digit."""
     return value.tolist() if isinstance(value, np.ndarray) else value
-
-
-@lean
-def hash_orders(tables: OrderTables, seed: int, out: IntArray) -> None:
-    """Write a hash (FNV-1a) of ``seed`` and each user's orders; the same on every machine."""
-    n, m, k = tables.sequence.shape
-    for u in range(n):
-        key = np.int64(seed)
-        for s in range(m):
-            key = (key ^ tables.kind[u, s]) * FNV
-            for j in range(k):
-                key = (key ^ np.int64(tables.sequence[u, s, j])) * FNV
-                key = (key ^ tables.parent[u, s, j]) * FNV
-                if tables.kind[u, s] == DAG:
-                    for b in range(k):
-                        key = (key ^ tables.above[u, s, j, b]) * FNV
-        out[u] = key
-
-
-def checked_shares(shares: ArrayLike | None, n_states: int) -> FloatArray | None:
-    """Return the states' shares, made to sum to one; None stands for equal ones."""
-    if shares is None:
-        return None
-    given = finite_array("shares", shares)
-    with np.errstate(over="ignore"):
-        total = float(given.sum())
-    if given.shape != (n_states,) or (given < 0).any() or not 0 < total < np.inf:
-        raise LobInputError(
-            f"shares must be {n_states} numbers, one per state, none negative and some positive, "
-            f"got {shares}"
-        )
-    if abs(total - 1) <= ROUNDING:  # dividing again would change stored shares by a rounding
-        return given
-    checked: FloatArray = given / total
-    return checked
-
-
-def log_shares(shares: FloatArray | None, n_states: int) -> FloatArray:
-    """Return log p(s) less that of the most common state: 0 for equal shares, -inf for none."""
-    if shares is None:
-        return read_only(np.zeros(n_states))
-    with np.errstate(divide="ignore"):
-        return read_only(np.log(shares / shares.max()))

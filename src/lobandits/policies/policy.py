@@ -9,30 +9,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    generator,
-    read_only,
-    shaped_array,
-    user_indices,
-    whole,
-)
+from lobandits._checks import BoolArray, FloatArray, IntArray, generator, read_only, whole
 from lobandits._frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_names
-from lobandits.policies.choices import checked_allowed, draw_arms
-from lobandits.policies.explanation import Details, Explanation, rows
-from lobandits.policies.forgetting import (
-    ON_CHANGE,
-    add_and_forget,
-    forgetting,
-    with_half_life,
-)
+from lobandits.policies.choices import checked_allowed, draw_arms, normalised
+from lobandits.policies.explanation import Details, Explanation, explanation
+from lobandits.policies.forgetting import ON_CHANGE, add_and_forget, forgetting, with_half_life
 from lobandits.policies.registry import register
-from lobandits.policies.rewards import add_rewards, checked_rewards
-from lobandits.policies.state import S, State, empty_state, fill, stored_users
+from lobandits.policies.rewards import add_rewards, checked_rewards, checked_times
+from lobandits.policies.state import S, State, check_state, empty_state, fill, stored_users
 
 Style = tuple[str, str, str]  # of a line: colour, "solid" or "dashed", marker
 
@@ -197,12 +183,7 @@ class Policy(Frozen, ABC, Generic[S]):
         """
         self._check(state, None)
         given = checked_rewards(state.n_users, self.n_arms, arms, rewards, users)
-        self.remember(state, *given, None if times is None else self._times(times, len(given[0])))
-
-    def _times(self, times: ArrayLike, n: int) -> FloatArray:
-        if self.half_life is None:
-            raise LobInputError("times are for policies that forget; give the policy a half_life")
-        return shaped_array("times", times, (n,))
+        self.remember(state, *given, checked_times(times, len(given[0]), self.half_life))
 
     def remember(
         self,
@@ -225,20 +206,7 @@ class Policy(Frozen, ABC, Generic[S]):
 
     def explain(self, state: S, user: int = 0, allowed: ArrayLike | None = None) -> Explanation:
         """Return what speaks for each arm of one user: plays, means, bounds, probabilities."""
-        sets = self._check(state, allowed)
-        row = user_indices(user, state.n_users)
-        one, policy, some = state.take(row), self.take(row), sets[row if len(sets) > 1 else [0]]
-        details = policy.details(one, some)
-        arms = {"arm": policy.arms, "plays": one.counts[0], "mean": one.means[0], **details.arms}
-        if not some.all():
-            arms["allowed"] = some[0]
-        n_states = len(next(iter(details.states.values()), ()))
-        return Explanation(
-            title=f"{self!r}, user {user}, {int(one.plays[0])} plays",
-            arms=rows(**arms, probability=normalised(policy.odds(one, some))[0]),
-            states=rows(state=range(n_states), **details.states),
-            notes=list(details.notes),
-        )
+        return explanation(self, state, user, self._check(state, allowed))
 
     def start(self, n_users: int | None = None) -> S:
         """Return the state of ``n_users`` users without plays (by default 1, or `n_users`)."""
@@ -292,34 +260,15 @@ class Policy(Frozen, ABC, Generic[S]):
         """Return the choice sets, or say why the state or they do not fit."""
         kind: Any = self.state_type
         kind = kind if self.half_life is None else forgetting(kind)
-        if type(state) is not kind:
-            raise LobInputError(
-                f"{self.name} needs a {kind.__name__}, as start() makes it, "
-                f"got {type(state).__name__}"
-            )
-        n = state.n_users
-        if state.n_arms != self.n_arms or self.n_users not in (None, n):
-            raise LobInputError(
-                f"the state has {n} users and {state.n_arms} arms, the policy "
-                f"{self.n_users or 'any number of'} users and {self.n_arms} arms"
-            )
-        for name, shape in self._stored_shapes.items():
-            found = getattr(state, name).shape
-            if found != (n, *shape):
-                raise LobInputError(
-                    f"the state's {name} has shape {found}, but this {self.name} needs "
-                    f"{(n, *shape)}: another policy made the state"
-                )
-        return self.all_arms if allowed is None else checked_allowed(allowed, n, self.n_arms)
+        check_state(state, kind, self, self._stored_shapes)
+        return (
+            self.all_arms
+            if allowed is None
+            else checked_allowed(allowed, state.n_users, self.n_arms)
+        )
 
     @cached_property
     def _stored_shapes(self) -> dict[str, tuple[int, ...]]:
         """The shapes, for one user, of the arrays that a state stores."""
         stored = self.new_state(1).arrays("sum", "memory")
         return {name: array.shape[1:] for name, array in stored.items()}
-
-
-def normalised(odds: FloatArray) -> FloatArray:
-    """Return odds (n_users, n_arms) as chances that sum to one."""
-    chances: FloatArray = odds / odds.sum(axis=1, keepdims=True)
-    return chances

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import FloatArray, IntArray, whole_numbers
+from lobandits._checks import FloatArray, IntArray, shaped_array, whole_numbers
 from lobandits._jit import kernel, lean
 from lobandits.errors import LobInputError
 
@@ -74,6 +74,17 @@ def checked_users(n_users: int, length: int, users: ArrayLike | None) -> IntArra
     if len(given) != length:
         raise LobInputError(f"users has {len(given)} entries, arms has {length}")
     return given
+
+
+def checked_times(
+    times: ArrayLike | None, length: int, half_life: float | None
+) -> FloatArray | None:
+    """Return when each arm was chosen, None if nobody says; only who forgets needs it."""
+    if times is None:
+        return None
+    if half_life is None:
+        raise LobInputError("times are for policies that forget; give the policy a half_life")
+    return shaped_array("times", times, (length,))
 
 
 @lean

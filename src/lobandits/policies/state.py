@@ -159,6 +159,33 @@ def empty_state(kind: type[S], n_users: int, **sizes: int) -> S:
     return kind(**arrays)
 
 
+def check_state(
+    state: Any, kind: type[State], policy: Any, shapes: Mapping[str, tuple[int, ...]]
+) -> None:
+    """Refuse a state of another kind, or with arrays of other shapes, than a policy needs.
+
+    ``shapes`` are those of the arrays that are stored, for one user.
+    """
+    if type(state) is not kind:
+        raise LobInputError(
+            f"{policy.name} needs a {kind.__name__}, as start() makes it, "
+            f"got {type(state).__name__}"
+        )
+    n = state.n_users
+    if state.n_arms != policy.n_arms or policy.n_users not in (None, n):
+        raise LobInputError(
+            f"the state has {n} users and {state.n_arms} arms, the policy "
+            f"{policy.n_users or 'any number of'} users and {policy.n_arms} arms"
+        )
+    for name, shape in shapes.items():
+        found = getattr(state, name).shape
+        if found != (n, *shape):
+            raise LobInputError(
+                f"the state's {name} has shape {found}, but this {policy.name} needs "
+                f"{(n, *shape)}: another policy made the state"
+            )
+
+
 def stored_users(data: Mapping[str, ArrayLike]) -> int:
     """Return how many users a stored state has."""
     for name in ("counts", "total_counts"):  # the second where it forgets

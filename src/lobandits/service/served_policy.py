@@ -10,9 +10,8 @@ import numpy as np
 from lobandits._checks import BoolArray, FloatArray, IntArray, positive
 from lobandits.errors import LobError, LobInputError
 from lobandits.policies import Policy, State, policy_from_dict
-from lobandits.policies.choices import draw_arms
+from lobandits.policies.choices import draw_arms, normalised
 from lobandits.policies.forgetting import with_half_life
-from lobandits.policies.policy import normalised
 from lobandits.policies.registry import stored_form
 from lobandits.service.decision import MOST_ALLOWED, MOST_CHARACTERS
 

@@ -30,16 +30,17 @@ class Arrivals:
     """
 
     def __init__(self, kind: str, sets: BoolArray, seed: int, first: int, n: int) -> None:
-        self._kind, self._sets, self._n, self._now = kind, sets, n, 0
+        self._kind, self._sets, self._now = kind, sets, 0
         self._noise = Noise(np.random.Generator.random, seed, Stream.CONTEXTS, first, n)
 
     def rounds(self, n_rounds: int) -> Iterator[BoolArray]:
-        """Yield who may play which arms, (n, n_arms), for each of the next rounds."""
+        """Yield who may play which arms, (1 or n, n_arms), for each of the next rounds."""
         count = len(self._sets)
         if self._kind == "random":
             for numbers in self._noise.rounds(n_rounds):
                 yield self._sets[(count * numbers).astype(np.int64)]
             return
         for _ in range(n_rounds):
-            yield np.broadcast_to(self._sets[self._now % count], (self._n, self._sets.shape[1]))
+            now = self._now % count
+            yield self._sets[now : now + 1]
             self._now += 1

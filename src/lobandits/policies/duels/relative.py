@@ -15,7 +15,7 @@ from lobandits.orders import LatentOrders, UserOrders
 from lobandits.policies.choices import CUT, draw_arms
 from lobandits.policies.duels.duel_policy import DuelPolicy, DuelState
 from lobandits.policies.explanation import Explanation, rows
-from lobandits.policies.order_policy import checked_shares, log_shares
+from lobandits.policies.shares import checked_shares, log_shares
 
 
 class DuelTables(NamedTuple):

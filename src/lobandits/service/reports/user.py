@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lobandits.policies.policy import normalised
+from lobandits.policies.choices import normalised
 from lobandits.service.control_group import CONTROL, MODEL, Rules
 from lobandits.service.model import Model, Places, Table
 from lobandits.service.served_policy import state_of
