@@ -15,7 +15,7 @@ from lobandits.orders.contexts import places, without_context
 from lobandits.policies.explanation import Explanation
 from lobandits.policies.policy import Policy
 from lobandits.policies.registry import policy_from_dict, stored_form
-from lobandits.policies.rewards import LARGEST, checked_reward
+from lobandits.policies.rewards import LARGEST, add_reward, checked_reward
 from lobandits.policies.state import State
 
 ONE = (1,)  # the shape of one user's decision
@@ -57,8 +57,8 @@ class Agent:
         self.state = policy.start()
         self.rng = generator(seed)
         self._index = {name: i for i, name in enumerate(policy.arms)}
-        self._decide = policy.decide  # looked up once: a decision takes few microseconds
         self._add = policy.absorb if policy.half_life is None else policy.remember
+        self._adds_only = policy.half_life is None and not policy.absorbs_more
         self._user = np.zeros(1, np.int64)
         self._arm = np.zeros(1, np.int64)
         self._reward = np.zeros(1)
@@ -86,7 +86,7 @@ class Agent:
         if allowed is not None or context is not None:
             sets = self._sets(allowed, context)
         noise = policy.draw(self.rng, ONE)
-        name = policy.arms[self._decide(self.state, noise, sets).item()]
+        name = policy.arms[policy.decide(self.state, noise, sets).item()]
         return name if context is None else without_context(name, context)
 
     def _sets(self, allowed: Iterable[Arm] | None, context: str | None = None) -> BoolArray:
@@ -102,10 +102,15 @@ class Agent:
         if context is not None:
             (arm,) = places(self.arms, [arm], context)
         index = self._index.get(arm) if type(arm) is str else None
-        self._arm[0] = arm_index(self.arms, arm) if index is None else index
+        number = arm_index(self.arms, arm) if index is None else index
         plain = type(reward) is float and -LARGEST <= reward <= LARGEST
-        self._reward[0] = reward if plain else checked_reward(reward)
-        self._add(self.state, self._user, self._arm, self._reward)
+        value = reward if plain else checked_reward(reward)
+        state = self.state
+        if self._adds_only:  # three arrays to hand over, not six: a quarter of a microsecond
+            add_reward(state.counts, state.sums, state.carries, 0, number, value)
+        else:
+            self._arm[0], self._reward[0] = number, value
+            self._add(state, self._user, self._arm, self._reward)
 
     def probabilities(
         self, allowed: Iterable[Arm] | None = None, context: str | None = None

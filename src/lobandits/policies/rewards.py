@@ -117,6 +117,15 @@ def add_exactly(total: Number, carry: Number, value: Number) -> tuple[Number, Nu
 
 
 @lean
+def add_reward(
+    counts: IntArray, sums: FloatArray, carries: FloatArray, u: int, a: int, reward: float
+) -> None:
+    """Add the reward of an arm of one user, in place."""
+    counts[u, a] += 1
+    sums[u, a], carries[u, a] = add_exactly(sums[u, a], carries[u, a], reward)
+
+
+@lean
 def add_rewards(
     counts: IntArray,
     sums: FloatArray,
@@ -127,6 +136,4 @@ def add_rewards(
 ) -> None:
     """Add reward i to arm ``arms[i]`` of user ``users[i]``, in place; users may repeat."""
     for i in range(len(users)):
-        u, a = users[i], arms[i]
-        counts[u, a] += 1
-        sums[u, a], carries[u, a] = add_exactly(sums[u, a], carries[u, a], rewards[i])
+        add_reward(counts, sums, carries, users[i], arms[i], rewards[i])
