@@ -200,7 +200,7 @@ def show_runs(found: dict[str, list[Run]]) -> None:
             verdicts.count("use"), verdicts.count("no difference"),
             f"{np.mean([r.seconds for r in runs]):.1f}",
         ))  # fmt: skip
-    gains, widths = ((f"{word} {over}" for _, over in PAIRS) for word in ("over", "width"))
+    gains, widths = ([f"{word} {over}" for _, over in PAIRS] for word in ("over", "width"))
     columns = ("logs", "runs", *gains, "ranked right", *widths, "use", "no difference",
                "processor s")  # fmt: skip
     show("Gains covered; bars: 90 % covered, 95 % ranked right, noise never in use", columns, rows)

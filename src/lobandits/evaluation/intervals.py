@@ -67,4 +67,5 @@ def _variance(values: FloatArray, n_users: int, fits: int) -> float:
     chance = float(drawn.var(axis=2, ddof=1).mean()) / users
     shared = max(float(drawn.mean(axis=2).var(axis=1, ddof=1).mean()) - chance, 0.0)
     between = float(fitted.mean(axis=(1, 2)).var(ddof=1))
-    return max(shared + among / min(fits * users, n_users), between) / splits
+    larger: float = max(shared + among / min(fits * users, n_users), between) / splits
+    return larger

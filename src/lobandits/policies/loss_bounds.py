@@ -24,7 +24,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
-from lobandits._jit import Plain, lean, part, unnamed
+from lobandits._jit import NONE, ONE, ZERO, Plain, lean, part, unnamed
 from lobandits.orders import DAG, LatentOrders, OrderTables, UserOrders
 from lobandits.policies.choices import all_allowed, list_tops
 from lobandits.policies.state import State, array, empty_state
@@ -242,9 +242,9 @@ def read_user(
     everything = all_allowed(allowed)
     plain = items.used[row] - items.first[row, items.first.shape[1] - 1]
     if everything or plain < items.plain.shape[1]:  # or some state has one maximal arm
-        catch_up(counts, sums, u, 0, row, slot, losses)
+        catch_up(counts, sums, u, ZERO, row, slot, losses)
     if not everything:
-        catch_up(counts, sums, u, 1, row, slot, losses)
+        catch_up(counts, sums, u, ONE, row, slot, losses)
     list_candidates(row, allowed, everything, losses)
     for a in range(counts.shape[1]):
         r.weight[a] = counts[u, a]
@@ -420,7 +420,7 @@ def project_among(row: int, state: int, top: int, allowed: BoolArray, losses: Lo
     """Project on a state's order with ``top`` above all allowed arms; return the loss. O(k^3)."""
     r = losses.memory
     add_top(losses.tables, row, state, top, allowed, r.above)
-    return split_dag(r.mean, r.weight, r.above, -1, r.fit, losses.scratch)
+    return split_dag(r.mean, r.weight, r.above, NONE, r.fit, losses.scratch)
 
 
 @lean

@@ -18,7 +18,7 @@ number falls is known as soon as their bounds leave no other, mostly without a p
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._jit import Plain, lean, part
+from lobandits._jit import ZERO, Plain, lean, part
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.policies.loss_bounds import (
     Losses,
@@ -89,7 +89,7 @@ def losses_on_top(
     """
     row, slot, _ = read_user(counts, sums, u, allowed, losses)
     k, least = len(out), np.inf
-    start = arm_of(lowest(row, slot, 0, losses.memory.first[k], losses), losses.memory.first)
+    start = arm_of(lowest(row, slot, ZERO, losses.memory.first[k], losses), losses.memory.first)
     for step in range(start, start + k):
         a = step if step < k else step - k
         out[a] = loss_of_arm(a, least + reach, row, slot, allowed, losses, tolerance)
@@ -194,7 +194,7 @@ def bound_weights(row: int, slot: int, losses: Losses, variance: float) -> float
         r.least[n], r.most[n] = low, high
         origin = min(origin, high)
     if origin == np.inf:
-        likeliest = r.item[lowest(row, slot, 0, r.first[r.first.shape[0] - 1], losses)]
+        likeliest = r.item[lowest(row, slot, ZERO, r.first[r.first.shape[0] - 1], losses)]
         origin = project_item(likeliest, row, slot, losses)
     for n in range(n_arms):
         low, high = (
