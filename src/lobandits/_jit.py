@@ -4,14 +4,18 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
+import numpy as np
 from numba import config, njit
 
 from lobandits._sources import PACKAGE, digest_with_imports
 
 P = ParamSpec("P")
 R = TypeVar("R")
+A = TypeVar("A", bound=np.generic)
+# Numbers that kernels hand to kernels: for a literal, all that is called would be compiled again.
+ZERO, ONE, NONE = (cast("int", np.int64(number)) for number in (0, 1, -1))
 Plain = tuple[Any, ...]  # what `unnamed` makes of a named tuple, whose kind a kernel knows
 
 
@@ -21,6 +25,14 @@ def unnamed(value: Any) -> Any:
     A kernel takes these in some 0.1 us each, named ones in 0.6; it gives the names back itself.
     """
     return tuple(map(unnamed, value)) if isinstance(value, tuple) else value
+
+
+def writable(array: np.ndarray[Any, np.dtype[A]]) -> np.ndarray[Any, np.dtype[A]]:
+    """Return the array, or a copy if it is read-only or not C-contiguous.
+
+    Kernels are compiled for each kind of array that they are handed: so they are handed one kind.
+    """
+    return np.require(array, requirements=("C", "W"))
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:

@@ -13,7 +13,9 @@ from lobandits.learning.mixture import (
     log_evidence,
     log_penalty,
     nothing_told,
+    tell,
 )
+from lobandits.priors.posterior import posterior_of_users
 
 
 def random_parameters(m: int, k: int, rng: np.random.Generator) -> Parameters:
@@ -108,3 +110,17 @@ def test_sums_do_not_depend_on_the_number_of_threads() -> None:
     one, many = expect(counts, sums, p, workers=1), expect(counts, sums, p, workers=3)
     for a, b in zip(one, many, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_read_only_tables_compile_nothing_anew() -> None:
+    counts, sums = np.ones((4, 2), np.int64), np.ones((4, 2))
+    p = Parameters(np.ones(1), np.zeros((1, 2)), np.eye(2), 1.0, np.full(1, 0.3), 1.0)
+    told, log = expect(counts, sums, p), log_evidence(counts, sums, p)
+    kinds = [list(getattr(kernel, "signatures", ())) for kernel in (tell, posterior_of_users)]
+    for array in counts, sums:
+        array.setflags(write=False)
+    for mine, theirs in zip(expect(counts, sums, p), told, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    np.testing.assert_array_equal(log_evidence(counts, sums, p), log)
+    again = [list(getattr(kernel, "signatures", ())) for kernel in (tell, posterior_of_users)]
+    assert again == kinds

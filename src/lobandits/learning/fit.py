@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lobandits._checks import FloatArray, IntArray
+from lobandits._jit import writable
 from lobandits.learning.mixture import Parameters, Penalty, climb, components_of, log_evidence
 from lobandits.priors.posterior import make_posterior, posterior_of_users
 
@@ -126,7 +127,8 @@ def posterior_means(counts: IntArray, sums: FloatArray, p: Parameters) -> FloatA
     (n, k), m = counts.shape, len(p.means)
     shares, means, log = np.empty((n, m + 1)), np.empty((n, k)), np.empty(n)
     room = make_posterior(1, m, k)
-    posterior_of_users(counts, sums, p.sigma, components_of(p), room, shares, means, log)
+    known = writable(counts), writable(sums)
+    posterior_of_users(*known, p.sigma, components_of(p), room, shares, means, log)
     return means
 
 

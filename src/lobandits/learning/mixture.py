@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lobandits._checks import FloatArray, IntArray
-from lobandits._jit import kernel
+from lobandits._jit import kernel, writable
 from lobandits.priors.posterior import (
     Components,
     Posterior,
@@ -142,7 +142,8 @@ def expect(
         part = slice(first, first + CHUNK)
         told = nothing_told(m, k)
         room = make_posterior(1, m, k), np.empty(m + 1), np.empty((2, k))
-        tell(counts[part], sums[part], p.sigma, UNLIKELY, components, *room, told)
+        n, total = writable(counts[part]), writable(sums[part])
+        tell(n, total, p.sigma, UNLIKELY, components, *room, told)
         return told
 
     starts = range(0, len(counts), CHUNK)
@@ -315,5 +316,6 @@ def log_evidence(counts: IntArray, sums: FloatArray, p: Parameters) -> FloatArra
     (n, k), m = counts.shape, len(p.means)
     shares, means, log = np.empty((n, m + 1)), np.empty((n, k)), np.empty(n)
     room = make_posterior(1, m, k)
-    posterior_of_users(counts, sums, p.sigma, components_of(p), room, shares, means, log)
+    known = writable(counts), writable(sums)
+    posterior_of_users(*known, p.sigma, components_of(p), room, shares, means, log)
     return log

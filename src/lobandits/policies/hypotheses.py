@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._jit import lean
+from lobandits._jit import NONE, ZERO, lean
 from lobandits.orders import DAG, OrderTables
 from lobandits.policies.choices import all_allowed, list_tops
 from lobandits.policies.line_prior import (
@@ -143,7 +143,7 @@ def take_items(
     items, b, r = losses.items, losses.bounds, losses.memory
     n_tops = items.first[row, items.first.shape[1] - 1]
     told = listed(losses.candidates)  # the candidates of all arms are the items themselves
-    first = lowest(row, slot, told.item, 0, n_tops, losses)
+    first = lowest(row, slot, told.item, ZERO, n_tops, losses)
     least = project_item(first, row, slot, losses)
     for i in range(n_tops):
         if lower_bound(i, row, slot, losses) <= least + reach:
@@ -308,7 +308,7 @@ def put_in_order(
         above_all = top if everything else -1
         fit_one(mean, weight, t, row, state, above_all, out, inference.losses.scratch)
     else:
-        split_dag(mean, weight, r.above, -1, out, inference.losses.scratch)
+        split_dag(mean, weight, r.above, NONE, out, inference.losses.scratch)
 
 
 @lean

@@ -3,7 +3,7 @@
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray
-from lobandits._jit import lean
+from lobandits._jit import NONE, lean
 
 ALIKE = 1e-9  # arms whose regret and information differ by less, relative to the largest, share
 
@@ -24,7 +24,7 @@ def mix_two_arms(
     O(k^2).
     """
     k = regret.shape[0]
-    first = -1
+    first = NONE
     for a in range(k):
         out[a] = 0.0
         if allowed[a] and (first < 0 or goes_before(a, first, regret, information)):

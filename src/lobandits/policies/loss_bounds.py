@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._jit import Plain, lean, part, unnamed
+from lobandits._jit import NONE, ONE, ZERO, Plain, lean, part, unnamed
 from lobandits.orders import DAG, LatentOrders, OrderTables, UserOrders
 from lobandits.policies.choices import all_allowed
 from lobandits.policies.loss_items import (
@@ -235,8 +235,9 @@ def cell(a: int, i: int, row: int, items: Items) -> int:
     All items of an arm lie side by side, for SIMD, and so do all arms of a group, which then need
     no more of the processor's cache than the group's own size.
     """
-    lo, hi = group_range(i >= items.first[row, items.first.shape[1] - 1], row, items)
-    return int((items.first.shape[1] - 1) * lo + a * (hi - lo) + i - lo)
+    k = items.first.shape[1] - 1
+    lo, hi = group_range(ONE if i >= items.first[row, k] else ZERO, row, items)
+    return int(k * lo + a * (hi - lo) + i - lo)
 
 
 @lean
@@ -355,7 +356,7 @@ def project_among(row: int, state: int, top: int, allowed: BoolArray, losses: Lo
     """Project on a state's order with ``top`` above all allowed arms; return the loss. O(k^3)."""
     r = losses.memory
     add_top(losses.tables, row, state, top, allowed, r.above)
-    return split_dag(r.mean, r.weight, r.above, -1, r.fit, losses.scratch)
+    return split_dag(r.mean, r.weight, r.above, NONE, r.fit, losses.scratch)
 
 
 @lean

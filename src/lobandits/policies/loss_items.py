@@ -131,7 +131,7 @@ def is_listed(i: int, row: int, allowed: BoolArray, rows: IntArray, among: BoolA
     same = rows[i] == row
     for a in range(allowed.shape[0]):
         same &= allowed[a] == among[i, a]
-    return same
+    return bool(same)
 
 
 @lean

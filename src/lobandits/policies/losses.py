@@ -18,7 +18,7 @@ number falls is known as soon as their bounds leave no other, mostly without a p
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._jit import Plain, lean, part
+from lobandits._jit import ZERO, Plain, lean, part
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.policies.loss_bounds import (
     Losses,
@@ -90,7 +90,7 @@ def losses_on_top(
     """
     row, slot, _ = read_user(counts, sums, u, allowed, losses)
     k, least, told = len(out), np.inf, listed(losses.candidates)
-    start = arm_of(lowest(row, slot, told.item, 0, told.first[k], losses), told.first)
+    start = arm_of(lowest(row, slot, told.item, ZERO, told.first[k], losses), told.first)
     for step in range(start, start + k):
         a = step if step < k else step - k
         out[a] = loss_of_arm(a, least + reach, row, slot, allowed, losses, tolerance)
@@ -198,7 +198,7 @@ def bound_weights(
         origin = min(origin, high)
     if origin == np.inf:
         all_arms = told.first[told.first.shape[0] - 1]
-        likeliest = told.item[lowest(row, slot, told.item, 0, all_arms, losses)]
+        likeliest = told.item[lowest(row, slot, told.item, ZERO, all_arms, losses)]
         origin = project_item(likeliest, row, slot, losses)
     for n in range(least.shape[0]):
         low = (least[n] - origin) / (2.0 * variance)

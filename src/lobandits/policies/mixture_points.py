@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
-from lobandits._jit import kernel, lean
+from lobandits._jit import NONE, ZERO, kernel, lean
 from lobandits.orders import LatentOrders, OrderTables
 from lobandits.orders.closure import reduction
 from lobandits.priors import Prior
@@ -175,7 +175,7 @@ def draw_points(
     normals = tables[turn % tables.shape[0]]
     n, half = r.top.shape[0], x.components.mean.shape[0]
     place_all_noise(normals, x, r)
-    first = 0
+    first = ZERO
     while first < n:
         # Invariant: points before ``first`` are placed; those up to ``last`` share a component.
         j, last = r.component[first], first + 1
@@ -348,7 +348,7 @@ def place_noise(
 def place_all_noise(normals: FloatArray, x: Mixture, r: PointMemory) -> None:
     """Write R' e for all points of states, those of one factor together."""
     n, m, half = r.top.shape[0], x.tables.kind.shape[1], x.components.mean.shape[0]
-    first = 0
+    first = ZERO
     while first < n and r.component[first] < 2 * half:
         f, last = r.component[first] % half // m, first + 1
         while last < n and r.component[last] < 2 * half and r.component[last] % half // m == f:
@@ -409,7 +409,7 @@ def keep_order(
         for a in range(k):
             r.point[a] = r.points[a, i]
         if breaks_order(r.point, x.upper[state], x.lower[state]):
-            fit_one(r.point, r.weight, t, 0, state, -1, r.fit, r.scratch)
+            fit_one(r.point, r.weight, t, ZERO, state, NONE, r.fit, r.scratch)
             for a in range(k):
                 r.points[a, i] = r.point[a] = r.fit[a]
         top = -1

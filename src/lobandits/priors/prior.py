@@ -23,6 +23,7 @@ from lobandits._checks import (
 )
 from lobandits._files import check_versioned, read_json, write_versioned
 from lobandits._frozen import Frozen
+from lobandits._jit import writable
 from lobandits._tables import Tabular
 from lobandits._words import counted
 from lobandits.errors import LobInputError
@@ -325,8 +326,8 @@ class Prior(Frozen, Tabular):
         n, b, m = len(number), len(self.factors), self.n_states
         shares, means, log = np.empty((n, b * m + 1)), np.empty(number.shape), np.empty(n)
         room = make_posterior(b, m, self.n_arms)
-        whole = number.astype(np.int64)
-        posterior_of_users(whole, total, noise, self.components(), room, shares, means, log)
+        given = writable(number.astype(np.int64)), writable(total)
+        posterior_of_users(*given, noise, self.components(), room, shares, means, log)
         return shares[:, :-1].reshape(n, b, m).sum(axis=1), means, log
 
     def to_dict(self) -> dict[str, Any]:

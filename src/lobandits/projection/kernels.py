@@ -11,7 +11,7 @@ their fit is asked for, it is their value cut to what the order allows.
 import numpy as np
 
 from lobandits._checks import FloatArray, IntArray
-from lobandits._jit import lean, part
+from lobandits._jit import ZERO, lean, part
 from lobandits.orders import CHAINS, DAG, TOTAL, OrderTables
 from lobandits.projection.mincut import split_dag
 from lobandits.projection.scratch import Records, Scratch
@@ -110,7 +110,7 @@ def project_rows(
     """Project row i on the cone of ``states[i]`` with ``tops[i]`` above all others."""
     for i in range(values.shape[0]):
         y, w, fit = values[i], weights[i], fits[i]
-        losses[i] = fit_one(y, w, t, 0, states[i], tops[i], fit, s)
+        losses[i] = fit_one(y, w, t, ZERO, states[i], tops[i], fit, s)
         incomplete = t.kind[0, states[i]] != TOTAL
         for arm in range(w.shape[0]):
             incomplete |= w[arm] == 0.0

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._jit import lean, part
+from lobandits._jit import ZERO, lean, part
 from lobandits.projection.scratch import Records
 
 GONE, KEPT = -3, -2  # what an arm's block hangs from: it heads none, or a root has absorbed it
@@ -28,7 +28,7 @@ def pool_chains(
     root absorbs is kept beside its block, so that any root can still be put on top of all
     chains. An arm alone keeps its own bits. O(k).
     """
-    n = first = n_trees = 0
+    n = first = n_trees = ZERO
     loss = 0.0
     for j in range(sequence.shape[0] - 1, -1, -1):
         arm = sequence[j]
