@@ -2,15 +2,15 @@ r"""What is recent of the rewards: faded sums, for models with a half-life.
 
 A reward r of a decision made at time t adds :math:`g = 2^{(t - L) / h}` to the weight of its arm,
 g r to the sum and :math:`g^2` to the squares, for the landmark L of an epoch: 64 half-lives, so
-that moving it is an exact power of two. See `lobandits.policies.forgetting`.
+that moving it is an exact power of two. See `lobandits.policies.faded_sums`.
 """
 
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
-from lobandits.policies.forgetting import SHIFT
+from lobandits.policies.faded_sums import SHIFT, STEP
 
-EPOCH = 64  # half-lives
+EPOCH = int(STEP)  # half-lives
 SHIFTS = (1.0, SHIFT)  # what moves a landmark on by no epoch and by one; further, nothing is left
 
 

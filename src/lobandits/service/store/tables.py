@@ -50,14 +50,14 @@ UPDATED = {"fillfactor": 70}  # PostgreSQL: leaves room for updated rows beside 
 
 
 # How much the recent rewards of an arm speak for a change of its user: the squared difference of
-# the faded mean and the mean, over its variance at sigma 1; see `lobandits.policies.forgetting`.
+# the faded mean and the mean, over its variance at sigma 1; see `lobandits.policies.change`.
 # Kept so that a decision need not read what has faded. A hint, good to a hundredth: whoever is near
 # a limit is judged anew. PostgreSQL refuses a square that is too small for a number, so none is;
 # 1e-11 of the weight stands for the rounding of rewards that all weigh the same.
 _GAP = "(weighted * plays - total * weight + 1e-100)"
 _SPREAD = "(squares * plays - 0.99999999999 * weight * weight)"
 DOUBT = (
-    f"CASE WHEN plays > 1 AND weight > 0 AND {_SPREAD} > 0 "
+    f"CASE WHEN weight > 0 AND plays > 1 AND {_SPREAD} > 0 "
     f"THEN {_GAP} * {_GAP} / (plays * {_SPREAD}) ELSE 0 END"
 )
 
