@@ -2,11 +2,14 @@
 
 k = 10 arms, m = 10 states, users' own scales and shifts, T = 1,500. After every 300 rounds each
 user lives in a state drawn anew, or has another scale and shift, or all means have drifted; or
-nobody changes. Half-lives are chosen on other seeds. Then what a decision costs. Run with
-``python benchmarks/forgetting.py``.
+nobody changes. Half-lives are chosen on other seeds. Then what a decision costs, in a simulation
+and in a service. Run with ``python benchmarks/forgetting.py``; ``--part`` is for one of these.
 """
 
 import argparse
+import tempfile
+import time
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -14,6 +17,7 @@ import numpy as np
 from timing import show
 
 import lobandits as lob
+from lobandits.service import DecisionService
 
 K, M, EVERY, HORIZON = 10, 10, 300, 1500
 POLICIES = ["lobts", "lobids", "lobbayes"]
@@ -81,15 +85,108 @@ def cost(names: list[str], n_users: int, rounds: int = 200) -> None:
     show("CPU of a decision", ["policy", "never, us", "fading, us", "ratio, at most 1.1"], rows)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--users", type=int, default=200, help="users of each seed")
-    parser.add_argument("--seeds", type=int, default=2, help="seeds for reporting")
-    parser.add_argument("--policies", default=",".join(POLICIES), help="names, with commas")
-    given = parser.parse_args()
-    names = given.policies.split(",")
+DAY = 86400.0
+BATCH = 200
+PAST = 30  # rewards of each user before
+ROUNDS = 40
+SERVED: dict[str, dict[str, Any]] = {
+    "never": {},
+    "on_change": {"half_life": 30 * DAY},
+    "always": {"half_life": 30 * DAY, "forget": "always"},
+}
+ABOUT = {"on_change": "at most 1.1", "always": "all users read what has faded"}
+
+
+class ServedUsers:
+    """Users of a service, who stay as they are: 30 rewards each over 120 days, then pairs."""
+
+    def __init__(self, name: str, options: dict[str, Any], url: str, n_users: int) -> None:
+        rng = np.random.default_rng(0)
+        orders = lob.LatentOrders.from_rankings([rng.permutation(K).tolist() for _ in range(M)])
+        known: Any = orders if name == "lobts" else lob.Prior.from_orders(orders)
+        make: Any = lob.POLICIES[name]
+        self.service = DecisionService(make(known, sigma=1.0, **options), url, seed=0)
+        self.names = [f"user {u}" for u in range(n_users)]
+        self.arms = {arm: place for place, arm in enumerate(orders.arms)}
+        self.means = rng.normal(size=(n_users, K))
+        for first in range(0, n_users, 100):
+            self._remember(rng, range(first, min(first + 100, n_users)))
+
+    def _remember(self, rng: np.random.Generator, users: range) -> None:
+        rows, now = [], time.time()
+        for u in users:
+            for i in range(PAST):
+                arm = list(self.arms)[rng.integers(K)]
+                reward, when = self._reward(rng, u, arm), now - 120 * DAY * rng.random()
+                rows.append({"id": f"{u} {i}", "user": self.names[u], "arm": arm,
+                             "reward": reward, "time": when})  # fmt: skip
+        self.service.add_history(rows)
+
+    def _reward(self, rng: np.random.Generator, user: int, arm: str) -> float:
+        return float(rng.normal(self.means[user, self.arms[arm]]))
+
+    def singly(self, seed: int) -> float:
+        """Return the processor time of a pair, each call with its own commit."""
+        rng, spent = np.random.default_rng(seed), 0.0
+        for u in rng.integers(len(self.names), size=BATCH // 5):
+            began = time.process_time()
+            made = self.service.decide(self.names[u])
+            self.service.record(made.id, self._reward(rng, u, made.arm))
+            spent += time.process_time() - began
+        return spent / (BATCH // 5)
+
+    def together(self, seed: int) -> float:
+        """Return the processor time of a pair in a batch."""
+        rng = np.random.default_rng(seed)
+        users = rng.permutation(len(self.names))[:BATCH].tolist()
+        names = [self.names[u] for u in users]
+        began = time.process_time()
+        made = self.service.decide_many(names)
+        spent = time.process_time() - began
+        each = zip(users, made, strict=True)
+        rewards = [(one.id, self._reward(rng, u, one.arm)) for u, one in each]
+        began = time.process_time()
+        self.service.record_many(rewards)
+        return (spent + time.process_time() - began) / BATCH
+
+
+def interleaved(calls: dict[str, Callable[[int], float]]) -> dict[str, Any]:
+    """Return the processor times of each call, (ROUNDS,), in turns, after one to warm up."""
+    found: dict[str, list[float]] = {label: [] for label in calls}
+    for i in range(ROUNDS + 1):
+        for label in list(calls)[:: 1 if i % 2 else -1]:
+            found[label].append(calls[label](i))
+    return {label: np.array(times[1:]) for label, times in found.items()}
+
+
+def served(names: list[str], n_users: int) -> None:
+    """The processor time of a durable decision and its reward in a service on SQLite."""
+    rows = []
     for name in names:
-        best = chosen(name, given.users)
+        with tempfile.TemporaryDirectory() as folder:
+            users = {
+                label: ServedUsers(name, options, f"sqlite:///{folder}/{label}.db", n_users)
+                for label, options in SERVED.items()
+            }
+            for job in ("singly", "together"):
+                times = interleaved({label: getattr(u, job) for label, u in users.items()})
+                never = times.pop("never")
+                for label, mine in times.items():
+                    best, middle = mine.min() / never.min(), np.median(mine / never)
+                    each = (f"{1e6 * one.min():.0f}" for one in (never, mine))
+                    row = f"{name}, {job}", label, *each, f"{best:.2f}", f"{middle:.2f}"
+                    rows.append([*row, ABOUT[label]])
+            for one in users.values():
+                one.service.close()
+    where = f"{n_users} users, {K} arms, batches of {BATCH}, SQLite"
+    heads = ["job", "forgets", "never, us", "fading, us", "best", "median", "bar"]
+    show(f"Processor time of a decision with its reward in a service, {where}", heads, rows)
+
+
+def gains(names: list[str], n_users: int, seeds: int) -> None:
+    """What forgetting gains where users change, and its price where nobody does."""
+    for name in names:
+        best = chosen(name, n_users)
         options: dict[str, dict[str, Any]] = {
             "never": {},
             "on_change": {"half_life": best},
@@ -97,17 +194,31 @@ def main() -> None:
         }
         rows = []
         for change, bar in CHANGES.items():
-            never, on_change, always = regrets(
-                name, options, change, given.users, range(given.seeds)
-            )
+            never, on_change, always = regrets(name, options, change, n_users, range(seeds))
             ratio = f"{on_change / never:.2f}" + (f", at most {bar}" if bar else "")
             what = "nobody changes" if change is None else f"{change} changes"
             numbers = [f"{number:.0f}" for number in (never, on_change, always)]
             rows.append([what, *numbers, ratio])
-        where = f"k = {K}, m = {M}, T = {HORIZON}, {given.users} users, {given.seeds} seeds"
+        where = f"k = {K}, m = {M}, T = {HORIZON}, {n_users} users, {seeds} seeds"
         heads = ["users", "never forgets", "forgets on a change", "forgets always", "ratio"]
         show(f"{name}, half-life {best}: {where}", heads, rows)
-    cost(names, given.users)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--users", type=int, default=200, help="users of each seed")
+    parser.add_argument("--seeds", type=int, default=2, help="seeds for reporting")
+    parser.add_argument("--policies", default=",".join(POLICIES), help="names, with commas")
+    parser.add_argument("--part", choices=["regret", "cost", "served"], help="by default all")
+    parser.add_argument("--served", type=int, default=10_000, help="users of the service")
+    given = parser.parse_args()
+    names = given.policies.split(",")
+    if given.part in (None, "regret"):
+        gains(names, given.users, given.seeds)
+    if given.part in (None, "cost"):
+        cost(names, given.users)
+    if given.part in (None, "served"):
+        served([name for name in names if name != "lobids"], given.served)
 
 
 if __name__ == "__main__":

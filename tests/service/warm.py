@@ -4,7 +4,6 @@ import numpy as np
 from tests.service.serving import policy, policy_that_forgets
 
 import lobandits.service.http.serve  # noqa: F401
-from lobandits.service.recent import recent_reward
 
 for make in (policy, policy_that_forgets):
     state = make().start()
@@ -12,4 +11,3 @@ for make in (policy, policy_that_forgets):
     make().probabilities(state)
     make().record(state, np.array([0]), np.array([1.0]))
     make().restore(state.to_dict())
-recent_reward(10**6, 0, 1.0).plus(recent_reward(10**6, 0, 1.0))

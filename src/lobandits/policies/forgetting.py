@@ -1,15 +1,8 @@
-r"""Forgetting: what a user showed at time t counts :math:`2^{-(now - t) / h}` at time now.
+"""Forgetting: states whose rewards fade, by a half-life, once a user has changed.
 
-For a half-life h, a reward r of time t adds its weight :math:`g = 2^{(t - L) / h}` to the count of
-its arm and g r to the sum, for a landmark L; reading multiplies both by :math:`2^{-(now - L) / h}`
-(forward decay, Cormode et al. 2009). That stays additive: shards merge, and late rewards count with
-their own time. Landmarks lie 64 half-lives apart, so moving one is an exact power of two.
-
-Who forgets without need explores for ever. So all of time is kept beside the faded sums, and read
-as long as both agree. If an arm's mean is the same all the time, then its faded mean less its mean
-of all N rewards has the variance :math:`\sigma^2 (\sum g^2 / (\sum g)^2 - 1 / N)`, exactly. A user
-has changed if the square of that difference, of some arm, is more than `DOUBT` times its variance.
-What is read is a pure function of sums, whatever the order in which these were made.
+Who forgets without need explores for ever. So all of time is kept beside the faded sums
+(`faded_sums`), and read as long as both agree (`change`). What is read is a pure function of sums,
+whatever the order in which these were made.
 """
 
 from collections.abc import Iterator
@@ -20,30 +13,15 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, one_of, positive
-from lobandits._jit import kernel, lean
+from lobandits._jit import kernel
 from lobandits.errors import LobInputError
+from lobandits.policies.change import DOUBT, Verdict, doubt, has_changed, judge
+from lobandits.policies.faded_sums import STEP, Sums, add_cell, add_recent, faded, place
 from lobandits.policies.rewards import add_exactly
 from lobandits.policies.state import S, State, array
 
 ALWAYS, ON_CHANGE = "always", "on_change"
-DOUBT = 16.0  # variances: by chance one look in 16,000 finds more
-STEP = 64.0  # half-lives between landmarks: what is older than two of them weighs below 1e-19
-SHIFT = 2.0**-STEP
 NOTHING = 400.0  # half-lives after which a reward counts for nothing: its weight would be 1e-120
-EVEN = 1e-9  # of 1 / N: so little variance means that all rewards weigh the same
-ROUNDING = 1e-12  # of the means
-
-
-class Sums(NamedTuple):
-    """What is known of every user's arms, (n_users, n_arms) each: of all time, and faded."""
-
-    counts: IntArray  # of all time
-    sums: FloatArray
-    carries: FloatArray
-    weights: FloatArray  # faded: the sums of g, of g r and of g^2
-    weighted: FloatArray
-    squares: FloatArray
-    epochs: IntArray  # landmark / (64 half-lives)
 
 
 class Reading(NamedTuple):
@@ -53,14 +31,6 @@ class Reading(NamedTuple):
     sums: FloatArray
     carries: FloatArray
     read_at: FloatArray  # (n_users,)
-
-
-class Verdict(NamedTuple):
-    """Whether users have changed: the doubt of some arm is above the user's limit."""
-
-    doubts: FloatArray  # (n_users, n_arms): squared differences / their variance at sigma 1
-    changed: BoolArray  # (n_users,)
-    limit: FloatArray  # (n_users,): below 0, everybody counts as changed
 
 
 class Forgetting(State):
@@ -340,60 +310,6 @@ def _each_once(users: IntArray, left: IntArray) -> Iterator[IntArray]:
         left = np.delete(left, first)
 
 
-@lean
-def place(time: float, half_life: float) -> tuple[int, float]:
-    """Return the epoch of a time, and what a reward then weighs at its landmark: from 1 to 2^64."""
-    halvings = time / half_life
-    epoch = np.floor(halvings / STEP)
-    return int(epoch), np.exp2(halvings - epoch * STEP)
-
-
-@lean
-def shift(epochs: int) -> float:
-    """Return the factor that moves a landmark on by so many epochs."""
-    return 1.0 if epochs <= 0 else SHIFT if epochs == 1 else 0.0
-
-
-@lean
-def add_cell(
-    k: Sums, u: int, a: int, epoch: int, weight: float, weighted: float, squares: float
-) -> None:
-    """Add what is faded, relative to the landmark of an epoch, to an arm of a user.
-
-    Invariant: an arm's landmark is that of its latest reward, so its weight is at least 1.
-    """
-    if k.weights[u, a] == 0.0:
-        k.epochs[u, a] = epoch
-    old, new = shift(epoch - k.epochs[u, a]), shift(k.epochs[u, a] - epoch)
-    k.weights[u, a] = old * k.weights[u, a] + new * weight
-    k.weighted[u, a] = old * k.weighted[u, a] + new * weighted
-    k.squares[u, a] = old * old * k.squares[u, a] + new * new * squares
-    k.epochs[u, a] = max(epoch, k.epochs[u, a])
-
-
-@lean
-def doubt(k: Sums, u: int, a: int) -> float:
-    """Return the squared difference of an arm's faded mean and its mean, over its variance."""
-    n, w = k.counts[u, a], k.weights[u, a]
-    if n == 0 or w == 0.0:
-        return 0.0
-    spread = k.squares[u, a] / (w * w) - 1.0 / n
-    recent, mean = k.weighted[u, a] / w, k.sums[u, a] / n
-    gap = abs(recent - mean)
-    if spread * n < EVEN or gap <= ROUNDING * (abs(recent) + abs(mean)):
-        return 0.0
-    return float(gap * gap / spread)
-
-
-@lean
-def has_changed(v: Verdict, u: int) -> bool:
-    """Tell whether the doubt of some arm is above the limit."""
-    largest = 0.0
-    for a in range(v.doubts.shape[1]):
-        largest = max(largest, v.doubts[u, a])
-    return bool(largest > v.limit[u])
-
-
 @kernel
 def tally(
     kept: Sums,
@@ -437,46 +353,6 @@ def tally(
             reading.sums[u, a] = kept.sums[u, a]
             reading.carries[u, a] = kept.carries[u, a]
     return calm
-
-
-@kernel
-def judge(kept: Sums, verdict: Verdict, users: IntArray) -> None:
-    """Judge anew whether users have changed."""
-    for u in users:
-        for a in range(kept.counts.shape[1]):
-            verdict.doubts[u, a] = doubt(kept, u, a)
-        verdict.changed[u] = has_changed(verdict, u)
-
-
-@kernel
-def add_recent(to: Sums, of: Sums) -> None:
-    """Add all that is faded in one table of sums to another; landmarks may differ."""
-    for u in range(of.weights.shape[0]):
-        for a in range(of.weights.shape[1]):
-            if of.weights[u, a] > 0.0:
-                args = of.weights[u, a], of.weighted[u, a], of.squares[u, a]
-                add_cell(to, u, a, of.epochs[u, a], *args)
-
-
-@kernel
-def faded(
-    kept: Sums,
-    half_life: FloatArray,
-    users: IntArray,
-    times: FloatArray,
-    counts: FloatArray,
-    sums: FloatArray,
-    least: float,
-) -> None:
-    """Write the weights and weighted sums of users at some times; 0 for what weighs too little."""
-    for i in range(len(users)):
-        u = users[i]
-        for a in range(counts.shape[1]):
-            factor = 2.0 ** (STEP * kept.epochs[u, a] - times[i] / half_life[u])
-            counts[i, a] = sums[i, a] = 0.0
-            if kept.weights[u, a] * factor >= least:
-                counts[i, a] = kept.weights[u, a] * factor
-                sums[i, a] = kept.weighted[u, a] * factor
 
 
 @kernel

@@ -151,8 +151,8 @@ class DecisionMaker:
         row_of = dict(zip(names, range(len(names)), strict=True))
         numbers = [users[name] for name in names]
         groups = _by_model(wants)
-        faded = any(model.half_life is not None for model in groups)
-        stored = transaction.read_statistics(numbers, faded)
+        limits = [model.limit for model in groups if model.limit is not None]
+        stored = transaction.read_statistics(numbers, min(limits, default=None))
         written: list[NewDecision] = []
         made: dict[bytes, Decision] = {}
         for model, mine in groups.items():

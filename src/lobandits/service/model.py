@@ -9,6 +9,7 @@ from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
 from lobandits.errors import LobError, LobInputError
 from lobandits.orders.arms import arm_index
 from lobandits.orders.contexts import arms_in_context, contexts_of, name_in_context
+from lobandits.policies.forgetting import limit_of
 from lobandits.service.control_group import PLAIN, Rules
 from lobandits.service.decision import MOST_CHARACTERS
 from lobandits.service.errors import (
@@ -27,7 +28,7 @@ from lobandits.service.served_policy import (
 )
 from lobandits.service.store import Store
 from lobandits.service.store.models import DEFAULT_PROBLEM, arm_numbers, read_model
-from lobandits.service.store.transaction import StoredStatistics
+from lobandits.service.store.transaction import RecentStatistics, StoredStatistics
 
 Places = list[int] | None  # of allowed arms in the model, in any order; None for all arms
 
@@ -78,6 +79,7 @@ class Model:
                 f"the model before it: lob model rollback --store {store.url}{here}"
             ) from error
         self.half_life = microseconds_of(self.policy)
+        self.limit = None if self.half_life is None else limit_of(self.policy)  # of doubts
         self.column = np.full(max(arms.values()) + 2, -1)  # the last one is of all later arms
         self.column[self.ids] = np.arange(len(self.ids))
         self._place_of = {name: place for place, name in enumerate(self.policy.arms)}
@@ -126,27 +128,33 @@ class Model:
     def table(self, users: Sequence[int], stored: StoredStatistics, now: int) -> Table:
         """Return the statistics of ``users``, in their order, without arms of other models.
 
-        What faded by another half-life counts for nothing.
+        What faded by another half-life counts for nothing. What has faded is left out where it
+        was not read: nobody has changed.
         """
         numbers = np.array(users, np.int64)
-        order = np.argsort(numbers)
         counts = np.zeros((len(numbers), len(self.ids)), np.int64)
         sums = np.zeros(counts.shape)
-        columns = self.column.take(stored.arms, mode="clip")
-        kept = columns >= 0
-        rows = order[np.searchsorted(numbers, stored.users[kept], sorter=order)]
-        counts[rows, columns[kept]] = stored.plays[kept]
-        sums[rows, columns[kept]] = stored.totals[kept]
-        if self.half_life is None:
+        kept, cells = self._cells(numbers, stored.users, stored.arms)
+        counts[cells], sums[cells] = stored.plays[kept], stored.totals[kept]
+        if self.half_life is None or stored.recent is None:
             return Table(counts, sums)
-        recent = RecentTable.empty(counts.shape, self.half_life, now)
-        fits = stored.half_lives[kept] == self.half_life
-        where = rows[fits], columns[kept][fits]
-        recent.epochs[where] = stored.epochs[kept][fits]
-        recent.weights[where] = stored.weights[kept][fits]
-        recent.weighted[where] = stored.weighted[kept][fits]
-        recent.squares[where] = stored.squares[kept][fits]
-        return Table(counts, sums, recent)
+        table, recent = RecentTable.empty(counts.shape, self.half_life, now), stored.recent
+        fits = recent.half_lives == self.half_life
+        given = RecentStatistics(*(column[fits] for column in recent))
+        kept, cells = self._cells(numbers, given.users, given.arms)
+        table.epochs[cells], table.weights[cells] = given.epochs[kept], given.weights[kept]
+        table.weighted[cells], table.squares[cells] = given.weighted[kept], given.squares[kept]
+        return Table(counts, sums, table)
+
+    def _cells(
+        self, numbers: IntArray, users: IntArray, arms: IntArray
+    ) -> tuple[BoolArray, tuple[IntArray, IntArray]]:
+        """Return which rows of users and arms are of the model's arms, and where they belong."""
+        columns = self.column.take(arms, mode="clip")
+        kept = columns >= 0
+        order = np.argsort(numbers)
+        rows = order[np.searchsorted(numbers, users[kept], sorter=order)]
+        return kept, (rows, columns[kept])
 
     def choose(
         self,

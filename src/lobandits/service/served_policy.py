@@ -85,9 +85,12 @@ def decoded(text: str) -> Policy:
     check_size(data)
     policy = policy_from_dict(data)
     counts, half_life = np.zeros((1, policy.n_arms), np.int64), microseconds_of(policy)
-    recent = None if half_life is None else RecentTable.empty(counts.shape, half_life, 0)
-    state = state_of(policy, counts, np.zeros(counts.shape), recent)
-    choose_arms(policy, state, policy.all_arms, np.random.default_rng(0))
+    tables: list[RecentTable | None] = [None]
+    if half_life is not None:  # users who have changed have states of another kind
+        tables.append(RecentTable.empty(counts.shape, half_life, 0))
+    for recent in tables:
+        state = state_of(policy, counts, np.zeros(counts.shape), recent)
+        choose_arms(policy, state, policy.all_arms, np.random.default_rng(0))
     return policy
 
 
@@ -177,7 +180,10 @@ def drawn(odds: FloatArray, rng: np.random.Generator) -> tuple[IntArray, FloatAr
 def state_of(
     policy: Policy, counts: IntArray, sums: FloatArray, recent: RecentTable | None = None
 ) -> State:
-    """Return the state of users with these rewards, (n_users, n_arms) each."""
+    """Return the state of users with these rewards, (n_users, n_arms) each.
+
+    With what is recent, users may have changed; without, all of time decides.
+    """
     state: Any = policy.one_time_state(len(counts))
     if recent is not None:
         return _fading_state(policy, state, counts, sums, recent)

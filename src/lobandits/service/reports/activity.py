@@ -16,6 +16,7 @@ from lobandits.service.store.comparisons import group_minutes
 from lobandits.service.store.history import minute_sums, recent_statistics
 from lobandits.service.store.models import StoredNames
 from lobandits.service.store.tables import MINUTE, as_date, microseconds
+from lobandits.service.store.transaction import EVERYBODY
 
 MOST_CELLS = 100_000  # minutes x arms; longer reports add up several minutes
 
@@ -101,8 +102,8 @@ def _certainty_and_fit(store: Store, model: Model, sample: int) -> Row:
     """
     policy = model.policy
     of = "arm" if policy.state_posterior(policy.new_state(1)) is None else "state"
-    faded = model.half_life is not None
-    users, stored = recent_statistics(store, model.problem, sample, faded)
+    limit = None if model.half_life is None else EVERYBODY
+    users, stored = recent_statistics(store, model.problem, sample, limit)
     state = state_of(policy, *model.table(users, stored, microseconds()))
     chances: list[float] = []
     if users:

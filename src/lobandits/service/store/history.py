@@ -51,14 +51,17 @@ def unrewarded(store: Store, problem: str, since: int) -> int:
 
 
 def recent_statistics(
-    store: Store, problem: str, decisions: int, faded: bool
+    store: Store, problem: str, decisions: int, limit: float | None
 ) -> tuple[list[int], StoredStatistics]:
-    """Return the users of the last decisions, each once, and their statistics."""
+    """Return the users of the last decisions, each once, and their statistics.
+
+    With a limit of doubts, also what has faded of those above it.
+    """
     query = f"SELECT user_id FROM decisions WHERE {OF_MODELS} ORDER BY number DESC LIMIT :decisions"
     rows = store.rows(query, problem=problem, decisions=decisions)
     users = list(dict.fromkeys(user for (user,) in rows))
     with store.read() as connection:
-        return users, store.transaction(connection).read_statistics(users, faded)
+        return users, store.transaction(connection).read_statistics(users, limit)
 
 
 def minute_sums(store: Store, problem: str, since: int, step: int) -> Sequence[Any]:

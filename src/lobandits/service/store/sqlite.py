@@ -5,6 +5,7 @@ import sqlite3
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from lobandits.service.errors import StoreUnavailableError
 from lobandits.service.store.tables import migrate
 from lobandits.service.store.transaction import WRITE, Transaction
 
+OLDEST = (3, 31, 0)  # the first with columns that follow from others
 BUSY_SECONDS = 5.0  # that others wait for the one writer
 MOST = 1024  # values in one list; lists are padded to powers of two, so few texts are compiled
 ROWS = 64  # of one statement: a third less time for each than one by one
@@ -41,20 +43,33 @@ class SqliteTransaction(Transaction):
 
     def change(self, statement: str, kinds: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """Execute the statement for all rows, as many at once as it takes."""
-        row = f"({', '.join('?' for _ in kinds.split())})"
+        if not rows:
+            return
         some = ROWS if "{rows}" in statement else 1
         whole = len(rows) - len(rows) % some if some > 1 else 0
         if whole:
             blocks = (chain.from_iterable(rows[i : i + some]) for i in range(0, whole, some))
-            together = statement.format(rows=f"VALUES {', '.join([row] * some)}")
-            self.cursor.executemany(together, map(tuple, blocks))
-        self.cursor.executemany(statement.format(rows=f"VALUES {row}"), rows[whole:])
+            self.cursor.executemany(_with_rows(statement, kinds, some), map(tuple, blocks))
+        if whole < len(rows):
+            self.cursor.executemany(_with_rows(statement, kinds, 1), rows[whole:])
+
+
+@cache
+def _with_rows(statement: str, kinds: str, n: int) -> str:
+    """Return a statement for so many rows at once; there are few statements, and two numbers."""
+    row = f"({', '.join('?' for _ in kinds.split())})"
+    return statement.format(rows=f"VALUES {', '.join([row] * n)}")
 
 
 def sqlite_engine(url: URL) -> Engine:
     """Return the engine of a file; the option ``synchronous`` says how durable commits are."""
     if not url.database or url.database == ":memory:":
         raise LobInputError("a store in memory would not outlive its process; use sqlite:///FILE")
+    if sqlite3.sqlite_version_info < OLDEST:
+        raise LobInputError(
+            "a store needs SQLite 3.31 or newer, and this Python has "
+            f"{sqlite3.sqlite_version}; use another Python, or PostgreSQL"
+        )
     options = dict(url.query)
     synchronous = one_of("synchronous", str(options.pop("synchronous", "full")), ("full", "normal"))
     if options:

@@ -70,13 +70,11 @@ class StoredReward(NamedTuple):
     time: int
 
 
-class StoredStatistics(NamedTuple):
-    """Rows of the table of statistics, as columns; without a half-life, none of what fades."""
+class RecentStatistics(NamedTuple):
+    """What has faded in rows of the table of statistics, as columns."""
 
     users: IntArray
     arms: IntArray
-    plays: IntArray
-    totals: FloatArray
     half_lives: IntArray
     epochs: IntArray
     weights: FloatArray
@@ -84,36 +82,72 @@ class StoredStatistics(NamedTuple):
     squares: FloatArray
 
 
-def as_statistics(rows: Sequence[Any]) -> StoredStatistics:
-    """Return rows as columns; what was not asked for has no length."""
-    columns: list[Any] = list(zip(*rows, strict=True))
-    columns += [()] * (len(KINDS) - len(columns))
-    arrays: list[Any] = [np.array(*given) for given in zip(columns, KINDS, strict=True)]
-    return StoredStatistics(*arrays)
+class StoredStatistics(NamedTuple):
+    """Rows of the table of statistics, as columns; what has faded of those who may have changed.
+
+    ``recent`` is None where nobody has.
+    """
+
+    users: IntArray
+    arms: IntArray
+    plays: IntArray
+    totals: FloatArray
+    recent: RecentStatistics | None = None
 
 
-N, X = np.int64, np.float64
-KINDS: tuple[Any, ...] = (N, N, N, X, N, N, X, X, X)
+PLAIN = "user_id, arm_id, plays, total"
 FADED = "half_life, epoch, weight, weighted, squares"
+N, X = np.int64, np.float64
+KINDS: tuple[Any, ...] = (N, N, N, X)  # of PLAIN
+FADED_KINDS: tuple[Any, ...] = (N, N, X, X, X)
+EVERYBODY = -1.0  # the limit of doubts that all are above
+NEARLY = 0.99  # of a limit: stored doubts are hints
+
+
+def as_statistics(rows: Sequence[Any]) -> StoredStatistics:
+    """Return rows of PLAIN as columns."""
+    return StoredStatistics(*_columns(rows, KINDS))
+
+
+def with_recent(rows: Sequence[Any]) -> StoredStatistics:
+    """Return rows of PLAIN and FADED as columns."""
+    users, arms, plays, totals, *faded = _columns(rows, KINDS + FADED_KINDS)
+    recent = RecentStatistics(users, arms, *faded)
+    return StoredStatistics(users, arms, plays, totals, recent)
+
+
+def _columns(rows: Sequence[Any], kinds: Sequence[Any]) -> list[Any]:
+    columns = list(zip(*rows, strict=True)) or [()] * len(kinds)
+    return [np.array(*given) for given in zip(columns, kinds, strict=True)]
+
+
 SAME = "statistics.half_life = excluded.half_life"
 AHEAD = "excluded.epoch - statistics.epoch"  # by how many landmarks what is new lies ahead
 SHIFT = "1 / CAST(4294967296 AS DOUBLE PRECISION) / CAST(4294967296 AS DOUBLE PRECISION)"
 STEPS = f"CASE WHEN {{side}} <= 0 THEN 1 WHEN {{side}} = 1 THEN {SHIFT} ELSE 0 END"
 OLD = f"(CASE WHEN {SAME} THEN {STEPS.format(side=AHEAD)} ELSE 0 END)"
 NEW = f"(CASE WHEN {SAME} THEN {STEPS.format(side=f'-({AHEAD})')} ELSE 1 END)"
-_BOTH = ", ".join(
-    f"{name} = {old} * statistics.{name} + {new} * excluded.{name}"
-    for name, old, new in (
-        ("weight", OLD, NEW),
-        ("weighted", OLD, NEW),
-        ("squares", f"{OLD} * {OLD}", f"{NEW} * {NEW}"),
+# What is that small is nothing: PostgreSQL refuses a product that is too small for a number.
+SOUND = "(CASE WHEN abs({0}) > 1e-200 THEN {0} ELSE 0 END)"
+
+
+def _sum(name: str, old: str = OLD, new: str = NEW) -> str:
+    """Return the sum of what is stored and what is new; mostly their landmarks are the same."""
+    here, there = f"statistics.{name}", f"excluded.{name}"
+    return (
+        f"{name} = CASE WHEN statistics.epoch = excluded.epoch AND {SAME} THEN {here} + {there} "
+        f"ELSE {old} * {SOUND.format(here)} + {new} * {SOUND.format(there)} END"
     )
+
+
+_SUMS = ", ".join(
+    (_sum("weight"), _sum("weighted"), _sum("squares", f"{OLD} * {OLD}", f"{NEW} * {NEW}"))
 )
 ADD_FADING = (
-    f"INSERT INTO statistics (user_id, arm_id, plays, total, {FADED}) {{rows}} "
+    f"INSERT INTO statistics ({PLAIN}, {FADED}) {{rows}} "
     "ON CONFLICT (user_id, arm_id) DO UPDATE SET "
     "plays = statistics.plays + excluded.plays, total = statistics.total + excluded.total, "
-    f"{_BOTH}, half_life = excluded.half_life, "
+    f"{_SUMS}, half_life = excluded.half_life, "
     f"epoch = CASE WHEN {SAME} AND {AHEAD} < 0 "
     "THEN statistics.epoch ELSE excluded.epoch END"
 )
@@ -150,11 +184,32 @@ class Transaction(ABC):
             found = self.find_users(ordered)
         return found
 
-    def read_statistics(self, user_ids: Sequence[int], faded: bool = False) -> StoredStatistics:
-        """Return the statistics of users; what has faded only if asked."""
-        more = f", {FADED}" if faded else ""
-        query = f"SELECT user_id, arm_id, plays, total{more} FROM statistics WHERE user_id {{keys}}"
-        return as_statistics(self.fetch(query, "bigint", user_ids))
+    def read_statistics(
+        self, user_ids: Sequence[int], limit: float | None = None
+    ) -> StoredStatistics:
+        """Return the statistics of users.
+
+        With a limit of doubts, also what has faded of users who may be above it: the sign of the
+        plays tells. All their rows are read again, at one moment.
+        """
+        if limit is None:
+            return as_statistics(self._statistics(PLAIN, user_ids))
+        if not 0 <= limit < np.inf:
+            return with_recent(self._statistics(f"{PLAIN}, {FADED}", user_ids))
+        plays = f"CASE WHEN doubt > {NEARLY * limit!r} THEN -plays ELSE plays END"
+        stored = as_statistics(self._statistics(f"user_id, arm_id, {plays}, total", user_ids))
+        if (stored.plays >= 0).all():
+            return stored
+        doubtful = np.unique(stored.users[stored.plays < 0])
+        others = np.isin(stored.users, doubtful, invert=True)
+        known = with_recent(self._statistics(f"{PLAIN}, {FADED}", doubtful.tolist()))
+        columns = zip(stored[:4], known[:4], strict=True)
+        arrays: list[Any] = [np.append(old[others], new) for old, new in columns]
+        return StoredStatistics(*arrays)._replace(recent=known.recent)
+
+    def _statistics(self, columns: str, user_ids: Sequence[int]) -> list[Any]:
+        query = f"SELECT {columns} FROM statistics WHERE user_id {{keys}}"
+        return self.fetch(query, "bigint", user_ids)
 
     def add_statistics(self, rows: Iterable[tuple[int, int, int, float]]) -> None:
         """Add (user, arm, plays, total) to what is there; every user and arm comes once."""
