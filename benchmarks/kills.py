@@ -174,7 +174,7 @@ def check_faded(cells: Sequence[Any], rewards: Sequence[Any]) -> None:
     sums = {cell: [0.0, 0.0, 0.0] for cell in kept}
     for row in rewards:
         if cell := kept.get((row.user_id, row.arm_id)):
-            g = 2.0 ** (row.time / cell.half_life - 64 * cell.epoch)
+            g = 2.0 ** ((row.time - 64 * cell.epoch * cell.half_life) / cell.half_life)
             mine = sums[cell.user_id, cell.arm_id]
             mine[:] = mine[0] + g, mine[1] + g * row.reward, mine[2] + g * g
     for key, (weight, weighted, squares) in sums.items():

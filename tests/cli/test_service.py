@@ -54,6 +54,19 @@ def test_model(tmp_path: Path, store: str) -> None:
     assert lines("model", "show", "--store", store)[0] == other
 
 
+def test_a_half_life_is_kept_with_the_model(tmp_path: Path, store: str) -> None:
+    put = ("model", "put", "--orders", str(write_orders(tmp_path)), "--store", store)
+    (line,) = lines(*put, "--half-life", "30d")
+    assert "half_life=2592000.0" in line
+    with lob.DecisionService(None, store) as served:
+        assert served.policy.half_life == 30 * 86400
+        served.record(served.decide("ada").id, 1.0)
+        assert served.user("ada")["recent"] == pytest.approx(1.0, rel=1e-3)
+    assert "half_life" not in lines(*put)[0]
+    assert "a span of time such as 12h" in refused(*put, "--half-life", "soon")
+    assert "is kept with a model" in refused("serve", "--store", store, "--half-life", "30d")
+
+
 def test_going_back(tmp_path: Path, store: str) -> None:
     """From a model that cannot be read, too: the one before it decides; its log is kept."""
     assert "there is no store at" in refused("model", "rollback", "--store", store)

@@ -43,7 +43,8 @@ def check_recent(service: DecisionService) -> None:
         for row in connection.execute(select(tables.decisions)):
             if row.reward is not None:
                 cell = row.user_id, row.arm_id
-                g = 2.0 ** (row.time / (half_life * 1e6) - 64 * epochs[cell])
+                span = round(half_life * 1e6)  # whole numbers: no digit is lost
+                g = 2.0 ** ((row.time - 64 * epochs[cell] * span) / span)
                 old = weights.get(cell, (0.0, 0.0, 0.0))
                 new = g, g * row.reward, g * g
                 weights[cell] = tuple(map(sum, zip(old, new, strict=True)))  # type: ignore[assignment]
