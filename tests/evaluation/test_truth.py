@@ -118,36 +118,3 @@ def test_draws_are_users_like_the_true_ones(binary: bool) -> None:
     if binary:
         assert (found.means > 0).all()
         assert (found.means < 1).all()
-
-
-def test_what_an_arm_earns_in_a_state_is_drawn_where_nobody_of_the_state_tried_it() -> None:
-    rng = np.random.default_rng(6)
-    state = np.arange(240) % 2
-    users = np.where(state[:, None] == 0, [[4.0, 1.0, 3.0]], [[1.0, 4.0, 0.0]])
-    counts = np.full((240, 3), 12)
-    counts[:, 2] = np.where((state == 0) & (np.arange(240) < 60), 4, 0)  # none of the second state
-    sums = counts * users + np.sqrt(counts) * rng.standard_normal((240, 3))
-    squares = sums**2 / np.maximum(counts, 1) + np.maximum(counts - 1, 0)
-    table = lob.RewardTable(np.arange(240), ARMS, counts, sums, squares)
-    model = lob.learn_orders(table, n_states=2)
-    judged = truth._rewards(table, False, model.sigma)
-    states = truth._StatesOfJudged(judged, table, model, 0)
-    average = truth.one_gaussian(judged).mean
-    fit = states.fitted(average)
-    draws = [states.drawn(average, np.random.default_rng(seed)) for seed in range(60)]
-    known, unknown = np.argsort(fit.means[:, 1])  # the first state likes its second arm least
-    found = np.array([draw.means for draw in draws])
-    assert found[:, known, 2].std() < 0.25
-    assert found[:, unknown, 2].std() > 4 * found[:, known, 2].std()
-    assert np.abs(found[:, :, :2].mean(axis=0) - fit.means[:, :2]).max() < 0.1
-    for draw in draws:
-        np.testing.assert_allclose(draw.shares.sum(), 1.0)
-
-
-def test_one_state_is_drawn_by_its_average() -> None:
-    table = rewards_of(np.tile([[3.0, 2.0, 1.0]], (60, 1)), np.full(60, 9), 7, binary=False)
-    model = lob.learn_orders(table, n_states=1)
-    states = truth._StatesOfJudged(truth._rewards(table, False, model.sigma), table, model, 0)
-    average = np.array([1.0, 5.0, 2.0])
-    for found in states.fitted(average), states.drawn(average, np.random.default_rng(0)):
-        np.testing.assert_allclose(found.means, average[None])

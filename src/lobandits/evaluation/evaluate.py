@@ -13,14 +13,7 @@ from lobandits.evaluation.histories import Histories, read_histories
 from lobandits.evaluation.replay import ReplayRun
 from lobandits.evaluation.report import LOGS, Evaluation
 from lobandits.evaluation.splits import Split, sample_users, split_users
-from lobandits.evaluation.truth import (
-    DRAWS,
-    FAMILIES,
-    FITS,
-    JudgedUsers,
-    draw_players,
-    problems_of,
-)
+from lobandits.evaluation.truth import BOOTSTRAPS, FAMILIES, JudgedUsers, draw_players, problems_of
 from lobandits.learning import OrderModel, RewardTable, learn_orders, reward_table
 from lobandits.learning.aggregate import Since
 from lobandits.learning.logs import Logs
@@ -79,8 +72,7 @@ def evaluate(
     splits
         Every user is judged in one of so many splits, and teaches in the others.
     players
-        Judged users who play each time: in each split and family four times under its fit to
-        judged users, and six times under draws.
+        Judged users who play for each truth drawn; twelve truths are drawn for each split.
     most_users
         Of more users, so many at random teach and are judged.
     time, since
@@ -119,7 +111,7 @@ def evaluate(
     typical, rounds = _horizon(everybody, horizon)
     binary = is_binary(everybody)
     residuals = None if binary else _residuals(histories, table.n_arms)
-    total = splits * len(names) * len(FAMILIES) * (FITS + DRAWS) * players * rounds
+    total = splits * len(names) * len(FAMILIES) * BOOTSTRAPS * players * rounds
     replays = ReplayRun(histories, names, rounds, seed, propensity is not None)
     played: list[Played] = []
     with progress_bar(total, progress, "evaluating", "decisions") as advance:
@@ -139,7 +131,7 @@ def evaluate(
             played.append(Played(model, earned, best, logged, drawn.evidence))
             replays.play(part.judged, model)
     return Evaluation(
-        **_collected(played, _points(typical, rounds), (len(FAMILIES), FITS + DRAWS, players)),
+        **_collected(played, _points(typical, rounds), (len(FAMILIES), BOOTSTRAPS, players)),
         typical=typical,
         judged=min(len(part.judged) for part in parts),
         reward=reward,
@@ -175,8 +167,7 @@ def _collected(
 
     def by_family(parts: list[FloatArray]) -> FloatArray:
         curves = np.mean(parts, axis=0)
-        fitted = curves.reshape(*shape, curves.shape[1])[:, :FITS]
-        families: FloatArray = fitted.mean(axis=(1, 2))
+        families: FloatArray = curves.reshape(shape[0], -1, curves.shape[1]).mean(axis=1)
         return families
 
     names = list(played[0].earned)

@@ -11,7 +11,6 @@ from lobandits._tables import Tabular
 from lobandits.errors import LobInputError
 from lobandits.evaluation.intervals import families_standing, spanning_interval
 from lobandits.evaluation.replay import Replays
-from lobandits.evaluation.truth import FITS
 from lobandits.learning import OrderModel
 from lobandits.simulation.result import Summary
 
@@ -52,12 +51,11 @@ class Evaluation(Tabular):
     ----------
     rewards
         Cumulative reward by policy, "logs" among them, at each of ``points``:
-        (splits, families, truths, players, points), of which the first truths are the family's
-        fit to judged users, and the others draws, which tell how sure it is.
+        (splits, families, bootstraps, players, points).
     best
         The same of the best arm of each user.
     curves
-        Mean cumulative reward by policy under the fit: (families, rounds).
+        Mean cumulative reward by policy: (families, rounds).
     points
         The rounds at which policies are compared.
     typical
@@ -114,8 +112,8 @@ class Evaluation(Tabular):
         at = self._place(rounds)
         mine, theirs = (self._rewards(name)[..., at] for name in (policy, over))
         level, standing = fraction("level", level), self.standing
-        found = spanning_interval(mine - theirs, self.judged, level, FITS, standing)
-        rival = float(theirs[:, standing, :FITS].mean())
+        found = spanning_interval(mine - theirs, self.judged, level, standing)
+        rival = float(theirs[:, standing].mean())
         return Gain(policy, over, self.points[at], *found, level, rival)
 
     @property
@@ -156,8 +154,8 @@ class Evaluation(Tabular):
         return max(names, key=lambda name: float(self._estimates(name, at).mean()))
 
     def _estimates(self, name: str, at: int) -> FloatArray:
-        """Return what a policy earned by a point, under the fits of families that stand."""
-        return self.rewards[name][:, self.standing, :FITS, :, at]
+        """Return what a policy earned by a point, under the families that stand."""
+        return self.rewards[name][:, self.standing][..., at]
 
     @property
     def rivals(self) -> tuple[str, ...]:
@@ -254,7 +252,7 @@ class Evaluation(Tabular):
             "decisions": str(rounds),
             "policy": policy,
             "reward": float(earned.mean()),
-            "regret": float((self.best[:, self.standing, :FITS, :, at] - earned).mean()),
+            "regret": float((self.best[:, self.standing][..., at] - earned).mean()),
             "gain": gain.mean,
             "low": gain.low,
             "high": gain.high,

@@ -10,34 +10,30 @@ users are of no types. *States* is a mixture of as many states as the policies w
 structure. Policies that know states do better under the second. Which family foretells judged users
 better is told by their rewards, under what teachers taught of each (`Players.evidence`).
 
-The first truths of a family are its fit to all judged users: gains are estimated under these. The
-others are populations drawn from what judged users leave open, and tell how sure the estimate is.
-What an arm earns is known badly where few tried it, so its average over users is drawn from its
-posterior, a Gaussian around the solution of its normal equations, and so is its mean in each state,
-with states' shares and users' states (`_StatesOfJudged.drawn`). A fit to resampled users would not
-do: in a state where nobody tried an arm, it says the same each time. Where rewards are 0 or 1,
-draws are chances, weighed by the exact likelihood.
+What an arm earns on average is known badly where few tried it. So the average of all arms is drawn
+from its posterior, a Gaussian around the solution of its normal equations, and both families are
+moved there. Where rewards are 0 or 1, draws are chances, weighed by the exact likelihood.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray
+from lobandits._checks import FloatArray, IntArray
 from lobandits.learning import OrderModel, RewardTable
 from lobandits.learning.fit import fit_states, population
+from lobandits.learning.mixture import climb
 from lobandits.simulation import Problems
 
 STEPS, TOLERANCE = 60, 3e-3  # of EM
 AGAIN = 12  # steps on resampled users, from where all judged users led
-SWEEPS = 4  # of Gibbs, from the fit to all judged users
 DIAGONAL = 2.0  # users who tell the variances only, so that covariances of few users are sound
 FLAT = 100.0  # times the noise: the variance of arms' means before anything is known
 CANDIDATES = 24  # draws of which one is kept, where rewards are 0 or 1
 LEAST = 2e-3  # of a chance
 REPEATS = 30  # rewards beyond the first of their cells, to tell how noisy they are
 FAMILIES = ("one Gaussian", "states")
-FITS, DRAWS = 4, 6  # of a family's truths: so many times players under the fit, and under draws
+BOOTSTRAPS = 6
 
 
 class JudgedRewards(NamedTuple):
@@ -77,13 +73,9 @@ class Gaussian(NamedTuple):
         """The Gaussian as the only one of its population."""
         return Population(np.ones(1), self.mean[None], self.covariance[None])
 
-    def drawn_mean(self, rng: np.random.Generator) -> FloatArray:
-        """Return what arms earn on average, drawn from what is unknown of it."""
-        return _normal(self.mean, self.unknown, rng)
-
 
 class Players(NamedTuple):
-    """Who plays under which truth: family after family, first its fit, then its draws.
+    """Who plays under the truths that were drawn, family after family, bootstrap after bootstrap.
 
     ``evidence`` is by how much more states foretell each judged user than one Gaussian does, both
     taught by teachers; (n_judged,).
@@ -102,36 +94,28 @@ def draw_players(
     players: int,
     seed: int,
 ) -> Players:
-    """Return means of players under the truths of each family, and who of the judged they are.
+    """Return means of players under each family and bootstrap, and who of the judged they are.
 
-    Under each truth other judged users play, as long as there are.
+    In each bootstrap, what arms earn on average is drawn from its posterior, and the same for both
+    families. How users differ is learned anew from judged users, resampled.
     """
     users = _rewards(judged, binary, model.sigma)
     gaussian = one_gaussian(users)
-    states = _StatesOfJudged(users, judged, model, seed)
+    states = _StatesOfJudged(judged, model.orders.n_states, model.sigma, seed)
+    root = np.linalg.cholesky(gaussian.unknown)
     order = np.random.default_rng([seed, 1]).permutation(judged.n_users)
     means: list[list[FloatArray]] = [[], []]
-    who = [np.resize(np.roll(order, -t * players), players) for t in range(FITS + DRAWS)]
-    for t, some in enumerate(who):
-        rng = np.random.default_rng([seed, 2, t])
-        if t < FITS:
-            families = gaussian.population, states.fitted(gaussian.mean)
-        else:
-            average = gaussian.drawn_mean(rng)
-            families = _resampled(users, gaussian, average, rng), states.drawn(average, rng)
-        for g, family in enumerate(families):
-            means[g].append(_draw(users.take(some), family, rng))
+    who = [np.resize(np.roll(order, -b * players), players) for b in range(BOOTSTRAPS)]
+    for b, some in enumerate(who):
+        rng = np.random.default_rng([seed, 2, b])
+        again = rng.integers(judged.n_users, size=judged.n_users)
+        average = gaussian.mean + root @ rng.standard_normal(judged.n_arms)
+        plain = one_gaussian(users.take(again), gaussian, AGAIN).population
+        for g, family in enumerate((plain, states.again(again))):
+            means[g].append(_draw(users.take(some), family.around(average), rng))
     taught = one_gaussian(_rewards(teachers, binary, model.sigma)).population
     evidence = log_evidence(users, _population_of(model)) - log_evidence(users, taught)
     return Players(np.concatenate(means[0] + means[1]), np.tile(np.concatenate(who), 2), evidence)
-
-
-def _resampled(
-    users: JudgedRewards, gaussian: Gaussian, average: FloatArray, rng: np.random.Generator
-) -> Population:
-    """Return one Gaussian around the average, whose covariance resampled users tell."""
-    again = rng.integers(len(users.counts), size=len(users.counts))
-    return one_gaussian(users.take(again), gaussian, AGAIN).population.around(average)
 
 
 def _rewards(table: RewardTable, binary: bool, sigma: float) -> JudgedRewards:
@@ -146,56 +130,21 @@ def _rewards(table: RewardTable, binary: bool, sigma: float) -> JudgedRewards:
 
 
 class _StatesOfJudged:
-    """The states of judged users: as they fit best, and as they may be as well."""
+    """The states of judged users: learned from all of them once, and from resampled ones again."""
 
-    def __init__(
-        self, users: JudgedRewards, judged: RewardTable, model: OrderModel, seed: int
-    ) -> None:
-        everybody = population(judged.counts, judged.sums, model.sigma)
+    def __init__(self, judged: RewardTable, n_states: int, sigma: float, seed: int) -> None:
+        self.counts, self.sums = judged.counts, judged.sums
+        everybody = population(self.counts, self.sums, sigma)
         rng = np.random.default_rng([seed, 3])
-        m = min(model.orders.n_states, judged.n_users)
-        self.users, self.penalty = users, everybody.penalty
-        self.fit = fit_states(judged.counts, judged.sums, everybody, m, rng)
+        m = min(n_states, judged.n_users)
+        self.penalty = everybody.penalty
+        self.found = fit_states(self.counts, self.sums, everybody, m, rng)
 
-    def fitted(self, average: FloatArray) -> Population:
-        """Return the fit; where it is one state, its arms earn the average."""
-        found = self._with(self.fit.shares, self.fit.means)
-        return found if len(found.shares) > 1 else found.around(average)
-
-    def drawn(self, average: FloatArray, rng: np.random.Generator) -> Population:
-        r"""Return states drawn by Gibbs, given how users of a state differ, S; one by its average.
-
-        .. math:: s_u \sim p(s \mid y_u), \quad \pi \sim \mathrm{Dir}(n + \alpha), \quad
-            m_s \sim N\Big(V \sum_{s_u = s} W_u y_u + \kappa V M m_0, \, V\Big), \quad
-            V^{-1} = \sum_{s_u = s} W_u + \kappa M,
-
-        with the averages y, W as in `one_gaussian`, and the penalty of EM as the prior.
-        """
-        found = self.fitted(average)
-        if len(found.shares) == 1:
-            return found
-        for _ in range(SWEEPS):
-            labels = _states(self.users, found, rng)
-            sizes = np.bincount(labels, minlength=len(found.shares))
-            means = [self._drawn_mean(labels == s, found, s, rng) for s in range(len(sizes))]
-            found = self._with(rng.dirichlet(sizes + self.penalty.shares), np.stack(means))
-        return found
-
-    def _drawn_mean(
-        self, members: BoolArray, found: Population, s: int, rng: np.random.Generator
-    ) -> FloatArray:
-        """Return a state's mean, drawn from its posterior given who is of the state."""
-        mean, prior = found.means[s], self.penalty.means * self.penalty.metric
-        some, covariance = self.users.take(np.flatnonzero(members)), found.covariances[s]
-        centre, spread = _posterior(some, mean, covariance)
-        told, slope = _told(centre - mean, spread, covariance)
-        left = _inverse(told + prior)
-        step = left @ (slope + prior @ (self.penalty.centre - mean))
-        return _normal(mean + step, left, rng)
-
-    def _with(self, shares: FloatArray, means: FloatArray) -> Population:
-        p = self.fit
-        return _mixture(shares, means, p.spread + p.shift**2, p.scales)
+    def again(self, users: IntArray) -> Population:
+        """Return the population of states that resampled users tell of, from where all led."""
+        counts, sums = self.counts[users], self.sums[users]
+        p, _ = climb(counts, sums, self.found, self.penalty, AGAIN, None, 1)
+        return _mixture(p.shares, p.means, p.spread + p.shift**2, p.scales)
 
 
 def _population_of(model: OrderModel) -> Population:
@@ -227,9 +176,10 @@ def one_gaussian(
     flat = np.eye(k) / (FLAT * users.noise.mean())
     for _ in range(steps):
         centre, spread = _posterior(users, mean, covariance)
-        told, slope = _told(centre - mean, spread, covariance)
-        unknown = _inverse(told + flat)
-        mean = mean + unknown @ slope
+        inverse = np.linalg.inv(covariance)
+        told = n * inverse - inverse @ spread.sum(axis=0) @ inverse
+        unknown = np.linalg.inv(told + flat)
+        mean = mean + unknown @ inverse @ (centre - mean).sum(axis=0)
         rest = centre - mean
         own = rest.T @ rest + spread.sum(axis=0) + DIAGONAL * np.diag(np.diag(covariance))
         new = own / (n + DIAGONAL)
@@ -237,7 +187,7 @@ def one_gaussian(
         covariance = new
         if change < TOLERANCE:
             break
-    return Gaussian(mean, covariance, unknown)
+    return Gaussian(mean, covariance, 0.5 * (unknown + unknown.T))
 
 
 def _start(users: JudgedRewards) -> Gaussian:
@@ -258,28 +208,6 @@ def _posterior(
     spread = np.linalg.inv(np.linalg.inv(covariance) + precision).astype(np.float64)
     told = (users.sums - users.counts * mean) / users.noise
     return mean + np.einsum("nab,nb->na", spread, told), spread
-
-
-def _told(
-    away: FloatArray, spread: FloatArray, covariance: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    r"""Return :math:`\sum_u W_u` and :math:`\sum_u W_u (y_u - m)`, by users' posteriors.
-
-    These lie ``away`` from m, (n, k), with covariances ``spread``, (n, k, k).
-    """
-    inverse = np.linalg.inv(covariance)
-    told: FloatArray = len(away) * inverse - inverse @ spread.sum(axis=0) @ inverse
-    return told, inverse @ away.sum(axis=0)
-
-
-def _inverse(precision: FloatArray) -> FloatArray:
-    found: FloatArray = np.linalg.inv(precision).astype(np.float64)
-    return 0.5 * (found + found.T)
-
-
-def _normal(mean: FloatArray, covariance: FloatArray, rng: np.random.Generator) -> FloatArray:
-    drawn: FloatArray = mean + np.linalg.cholesky(covariance) @ rng.standard_normal(len(mean))
-    return drawn
 
 
 def _draw(users: JudgedRewards, population: Population, rng: np.random.Generator) -> FloatArray:
