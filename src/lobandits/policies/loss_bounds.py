@@ -329,7 +329,7 @@ def lower_bound(i: int, row: int, slot: int, losses: Losses) -> float:
     return float(losses.bounds.lower[slot, i] + items.penalty[items.state[row, i]])
 
 
-@part
+@lean
 def project_item(i: int, row: int, slot: int, losses: Losses) -> float:
     """Project on item ``i``, unless that is done; its bound is then exact. Return its loss."""
     t, items, b, r = losses.tables, losses.items, losses.bounds, losses.memory
