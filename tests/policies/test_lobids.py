@@ -9,8 +9,10 @@ from tests.projection.cases import KINDS
 import lobandits.policies.loss_bounds as module
 from lobandits._checks import FloatArray
 from lobandits.orders import LatentOrders, PartialOrder, UserOrders
-from lobandits.policies import LobIDS
+from lobandits.policies import LobIDS, lobids
+from lobandits.policies.hypotheses import Inference, open_inference
 from lobandits.policies.information_ratio import mix_two_arms
+from lobandits.policies.loss_bounds import Losses
 
 MEANS = np.random.default_rng(5).normal(size=(3, 5))
 DAGS = LatentOrders.from_relations(
@@ -74,6 +76,21 @@ def test_regret_and_information_on_any_orders(kind: str, data: st.DataObject) ->
     gain = (odds @ information, best @ information)
     if min(gain) > 1e-6:
         assert (odds @ regret) ** 2 / gain[0] <= (best @ regret) ** 2 / gain[1] * 1.001 + 1e-9
+
+
+def test_an_explanation_reads_nothing_of_dropped_hypotheses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def poisoned(losses: Losses, k: int) -> Inference:
+        inference = open_inference(losses, k)
+        inference.hypotheses.weight.fill(np.nan)
+        return inference
+
+    monkeypatch.setattr(lobids, "open_inference", poisoned)
+    policy = LobIDS(LatentOrders.from_rankings([[0, 1, 2], [2, 1, 0]]), sigma=0.1)
+    state = policy.start()
+    policy.record(state, arms=[0, 1, 2], rewards=[9.0, 5.0, 1.0], users=[0, 0, 0])
+    assert [row["weight"] for row in policy.explain(state).states] == [1.0, 0.0]
 
 
 def test_without_room_for_bounds_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,7 +53,7 @@ class Hypotheses(NamedTuple):
     rivals: IntArray  # (h,): how many arms can be on top of its state
     loss: FloatArray  # (h,)
     fit: FloatArray  # (h, k): the projection of the means
-    weight: FloatArray  # (h, b): relative to each hypothesis's own best slope
+    weight: FloatArray  # (h, b): relative to each hypothesis's own best slope; unset if dropped
     first: FloatArray  # (h, b): S_1 of its first group
     gap: FloatArray  # (h,): log-likelihood below the best, inf if dropped
     peak: FloatArray  # (h,): the log-weight of its best slope, -inf if dropped

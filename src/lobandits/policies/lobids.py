@@ -97,8 +97,8 @@ class LobIDS(OrderPolicy[LossState]):
         inference = self._inference(state)
         n = infer(state.counts, state.sums, 0, allowed[0], self.sigma, inference)
         found, moments = inference.hypotheses, inference.moments
-        weight = np.zeros(self.orders.n_states)
-        np.add.at(weight, found.state[:n], found.share[:n] * found.weight[:n].sum(1))
+        weight, kept = np.zeros(self.orders.n_states), np.flatnonzero(found.share[:n])
+        np.add.at(weight, found.state[kept], found.share[kept] * found.weight[kept].sum(1))
         played = state.means[0][state.counts[0] > 0]
         regret = (played.max() - played.min() + self.sigma) * moments.regret
         on_top = np.where(allowed[0], moments.mass, 0.0)
