@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lobandits.errors import LobInputError
-from lobandits.experiments import EXPERIMENTS, Reproduction, reproduce, runner
+from lobandits.experiments import EXPERIMENTS, Reproduction, reproduce
 from lobandits.experiments.bars import progress_bars
 from lobandits.experiments.claims import UNTESTABLE
 from lobandits.experiments.experiment import Survey
@@ -86,21 +86,10 @@ def test_processes_give_the_same_numbers(first: Reproduction, tmp_path: Path) ->
         same_numbers(first, tmp_path, pool)
 
 
-def test_processes_of_our_own_give_the_same_numbers(
-    first: Reproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(runner, "WORTH_PROCESSES", 0.0)
-    found = run(tmp_path, workers=2, processes=True)
-    assert found.fresh == 7
-    assert report(found)["numbers"] == report(first)["numbers"]
-
-
-def test_users_are_clustered_in_any_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_users_are_clustered_in_any_process(tmp_path: Path) -> None:
     here = run(tmp_path / "here", ["figure-6"], workers=1)
-    monkeypatch.setattr(runner, "WORTH_PROCESSES", 0.0)
-    there = run(tmp_path / "there", ["figure-6"], workers=2, processes=True)
+    with ProcessPoolExecutor(2) as pool:
+        there = run(tmp_path / "there", ["figure-6"], executor=pool)
     assert report(there)["numbers"] == report(here)["numbers"]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lobandits.cli.options import Seed
+from lobandits.cli.options import Seed, Workers
 from lobandits.errors import LobInputError
 
 if TYPE_CHECKING:
@@ -69,13 +69,7 @@ def reproduce(
             "gaussian (no states)."
         ),
     ] = "planted",
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            help="Processes, or threads where there is little to do; by default one for each "
-            "processor."
-        ),
-    ] = None,
+    workers: Workers = None,
     dask: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask cluster: tcp://...")
     ] = None,
@@ -112,7 +106,6 @@ def reproduce(
                 generated=generated,  # type: ignore[arg-type]
                 workers=n_workers if workers is None else workers,
                 executor=executor,
-                processes=True,
                 out=out,
                 progress=progress,
             )

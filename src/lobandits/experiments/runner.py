@@ -4,7 +4,6 @@ import os
 import time
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -28,11 +27,7 @@ from lobandits.experiments.parts import (
     caller,
     part_key,
 )
-from lobandits.experiments.processes import own_processes
 from lobandits.experiments.report import write_report
-
-WORTH_PROCESSES = 3e7
-"""Work, in decisions, from which on processes of our own save more than their start costs."""
 
 
 def reproduce(
@@ -46,7 +41,6 @@ def reproduce(
     generated: Generator = "planted",
     workers: int | None = None,
     executor: Executor | None = None,
-    processes: bool = False,
     out: Path = Path("reproduction"),
     progress: bool = True,
 ) -> Reproduction:
@@ -78,9 +72,6 @@ def reproduce(
     workers, executor
         As in :func:`lobandits.simulate`. What measures computation time runs last, alone, on one
         thread of this process.
-    processes
-        Whether workers are processes of our own, where the work is worth it: faster than threads.
-        A script that asks for it needs ``if __name__ == "__main__":``.
     out
         Folder of the report and of finished parts.
     progress
@@ -98,17 +89,14 @@ def reproduce(
     if executor is not None:
         executor.submit(int).result()  # a pool may fork, which is safe before there are threads
     parts = {e.name: e.parts(size, seed, users) for e in experiments}
-    work = sum(part.cost for each in parts.values() for part in each.values())
-    own = processes and executor is None and n_workers > 1 and work > WORTH_PROCESSES
-    with own_processes(n_workers) if own else nullcontext(executor) as executor:
-        ratings = RatingData(movielens, seed, n_seeds, generated, caller(executor))
-        if movielens is not None and any(e.on_ratings for e in experiments):
-            ratings.ratings  # noqa: B018  # read now: a wrong path must not cost an hour
-        jobs = _jobs(experiments, parts, ratings)
-        resources = Resources(ratings, n_workers, executor)
-        with progress_bars(progress, _costs(jobs)) as bars, PartRuns(resources, out, bars) as runs:
-            run = _Run(ratings, runs, bars, pictured)
-            outcomes = run.outcomes(experiments, jobs)
+    ratings = RatingData(movielens, seed, n_seeds, generated, caller(executor))
+    if movielens is not None and any(e.on_ratings for e in experiments):
+        ratings.ratings  # noqa: B018  # read now: a wrong path must not cost an hour
+    jobs = _jobs(experiments, parts, ratings)
+    resources = Resources(ratings, n_workers, executor)
+    with progress_bars(progress, _costs(jobs)) as bars, PartRuns(resources, out, bars) as runs:
+        run = _Run(ratings, runs, bars, pictured)
+        outcomes = run.outcomes(experiments, jobs)
     used = any(o.experiment.on_ratings and not o.broken for o in outcomes)
     facts = ratings.facts() if used else {}
     took = time.perf_counter() - began
