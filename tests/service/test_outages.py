@@ -5,8 +5,8 @@ import resource
 import signal
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,9 @@ from lobandits.errors import LobInputError
 from lobandits.service import DecisionService, open_store
 from lobandits.service.calls import Call, DecisionCall
 from lobandits.service.errors import ServiceError, StoreUnavailableError
-from lobandits.service.store import sqlite
+from lobandits.service.store import Store, sqlite
+from lobandits.service.store.postgresql import PostgresTransaction
+from lobandits.service.store.users import forget
 
 DOCUMENTED = 10.0  # seconds in which every answer comes
 
@@ -133,11 +135,20 @@ def test_nobody_pays_for_the_call_of_another(make_service: MakeService, policy: 
     assert sum(service.activity(minutes=2)["decisions"]) == 2
 
 
-def test_forgetting_and_rewarding_at_once_seldom_deadlock(
+def deadlocks(postgres: Postgres, url: str) -> int:
+    """Return how many there were in a database."""
+    time.sleep(1.0)  # the statistics of PostgreSQL come a little later
+    with psycopg.connect(postgres.server.get_uri(), autocommit=True) as administrator:
+        query = "SELECT deadlocks FROM pg_stat_database WHERE datname = %s"
+        found = administrator.execute(query, (make_url(url).database,)).fetchone()
+    assert found is not None
+    return int(found[0])
+
+
+def test_forgetting_and_rewarding_at_once_never_deadlock(
     postgres: Postgres, policy: lob.LobTS
 ) -> None:
     url = postgres.new_url()
-    name = make_url(url).database
     end = time.monotonic() + 4.0
     services = [DecisionService(policy, url) for _ in range(3)]
 
@@ -157,12 +168,59 @@ def test_forgetting_and_rewarding_at_once_seldom_deadlock(
             each.result()
     for service in services:
         service.close()
-    with psycopg.connect(postgres.server.get_uri(), autocommit=True) as administrator:
-        time.sleep(1.0)  # the statistics of PostgreSQL come a little later
-        query = "SELECT deadlocks FROM pg_stat_database WHERE datname = %s"
-        found = administrator.execute(query, (name,)).fetchone()
-        assert found is not None
-        assert found[0] <= 2  # who loses is tried again; on a busy machine one was seen
+    assert deadlocks(postgres, url) == 0
+
+
+def test_rewarding_and_forgetting_lock_decisions_in_one_order(
+    postgres: Postgres, policy: lob.LobTS
+) -> None:
+    """A reward and an erasure wait for the lower of two ids, which was stored last."""
+    url = postgres.new_url()
+    low, high = (f"{digit * 32}" for digit in "01")
+    with DecisionService(policy, url) as service, ThreadPoolExecutor(2) as pool:
+        for key in (high, low):
+            service.decide("a", id=key)
+        with psycopg.connect(url) as other:
+            query = "SELECT 1 FROM decisions WHERE id = %s FOR UPDATE"
+            other.execute(query, (bytes.fromhex(low),))
+            rewarded = pool.submit(service.record_many, [(low, 1.0), (high, 1.0)])
+            time.sleep(0.3)
+            forgotten = pool.submit(service.forget, "a")
+            time.sleep(0.3)
+        assert rewarded.result() == ["recorded"] * 2
+        assert forgotten.result() == 2
+    assert deadlocks(postgres, url) == 0
+
+
+def test_who_is_forgotten_while_another_is_added_makes_no_two_wait_for_each_other(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One adds a and b and holds b; a is forgotten, and another, adding both, holds a."""
+    url = postgres.new_url()
+    store, others = open_store(url), open_store(url)
+    store.write(lambda connection: store.transaction(connection).add_users(["a"]))
+    find, tries = PostgresTransaction.find_users, []
+    pool = ThreadPoolExecutor(1)
+
+    def both(mine: Store) -> dict[str, int]:
+        return mine.write(lambda connection: mine.transaction(connection).add_users(["a", "b"]))
+
+    def find_later(transaction: PostgresTransaction, names: Sequence[str]) -> dict[str, int]:
+        tries.append(names)
+        if len(tries) == 1:
+            assert forget(others, "a") == 0
+            pending.append(pool.submit(both, others))
+            time.sleep(0.5)  # until it waits for b
+        return find(transaction, names)
+
+    pending: list[Future[dict[str, int]]] = []
+    monkeypatch.setattr(PostgresTransaction, "find_users", find_later)
+    mine = both(store)
+    assert mine == pending[0].result()
+    assert mine.keys() == {"a", "b"}
+    for each in (store, others):
+        each.close()
+    assert deadlocks(postgres, url) == 0
 
 
 def test_a_file_that_is_removed_takes_nothing_any_more(tmp_path: Path, policy: lob.LobTS) -> None:

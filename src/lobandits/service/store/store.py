@@ -167,7 +167,8 @@ class Store:
         cause = _driver_error(error)
         # PostgreSQL's codes of a statement, or the wait for a lock, that took too long.
         took_long = _code(cause) in ("57014", "55P03")
-        return isinstance(cause, (*self._lost, self._race)) and not took_long
+        known = (*self._lost, self._race, StoreUnavailableError)
+        return isinstance(cause, known) and not took_long
 
     def _is_outage(self, error: Exception) -> bool:
         """Whether the store, and not the call, is to blame."""

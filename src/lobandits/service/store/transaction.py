@@ -12,6 +12,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from lobandits._checks import FloatArray, IntArray
+from lobandits.service.errors import StoreUnavailableError
 
 WRITE = "lobandits_write"  # execution option of connections that will write
 
@@ -175,13 +176,18 @@ class Transaction(ABC):
         return dict(self.fetch(query, "text", names, "FOR KEY SHARE"))
 
     def add_users(self, names: Iterable[str]) -> dict[str, int]:
-        """Return the numbers of users, after adding those that do not exist."""
+        """Return the numbers of users, after adding those that do not exist.
+
+        Names are added in one order everywhere, so that no two transactions wait for each other.
+        That holds for one statement: if somebody was forgotten after it, the whole transaction
+        has to be tried again.
+        """
         statement = "INSERT INTO users (name) {rows} ON CONFLICT DO NOTHING"
-        ordered = sorted(names)  # in one order everywhere, so that no two wait for each other
-        found: dict[str, int] = {}
-        while len(found) < len(ordered):  # again if one was forgotten in between
-            self.change(statement, "text", [(name,) for name in ordered])
-            found = self.find_users(ordered)
+        ordered = sorted(names)
+        self.change(statement, "text", [(name,) for name in ordered])
+        found = self.find_users(ordered)
+        if len(found) < len(ordered):
+            raise StoreUnavailableError("a user was forgotten meanwhile; try again")
         return found
 
     def read_statistics(
