@@ -114,10 +114,11 @@ def test_without_room_for_bounds_nothing_changes(monkeypatch: pytest.MonkeyPatch
     state = policy.start(3)
     assert state.point.shape == (3, 0)
     policy.choose(state, rng=0)
-    assert state.opened is not None
-    memory = state.opened[0].bounds  # for one user, however little is kept
+    memory = policy._bounds.open(state)[0].bounds  # for one user, however little is kept
     assert memory.lower.shape == memory.upper.shape == (1, policy._bounds.items.state.shape[1])
     assert play() == bounded
+    with ThreadPoolExecutor(2) as pool:  # each with memory of its own
+        assert [*pool.map(lambda _: play(), range(8))] == [bounded] * 8
 
 
 @pytest.mark.plain

@@ -14,6 +14,7 @@ Both cost O(1) per item and reward. Policies that need no bounds from above keep
 """
 
 from dataclasses import dataclass, field
+from threading import local
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -96,7 +97,14 @@ class LossState(State):
         self.opened: tuple[Losses, Plain] | None = None  # kept since making it takes time
 
 
+class OneUser(local):
+    """The bounds of one user, by thread: kernels work beside each other."""
+
+    opened: tuple[Losses, Plain] | None = None
+
+
 L = TypeVar("L", bound=LossState)
+KNOWN = Losses._fields.index("known")
 
 
 class LossBounds:
@@ -121,6 +129,7 @@ class LossBounds:
     ) -> None:
         self.tables, self.keys, self.uppers = orders.tables, keys, uppers
         self.items = make_items(orders, penalty)
+        self._memory = OneUser()
 
     def new_state(self, kind: type[L], n_users: int) -> L:
         """Return an empty state, without bounds if these would take too much memory."""
@@ -151,28 +160,47 @@ class LossBounds:
 
         A state that lacks an item or a group, as one made for other orders may, keeps no bounds.
         """
-        items = self.items
-        if state.opened is None or state.opened[0].items is not items:
-            n = items.state.shape[1]
-            kept = (
-                state.lower.shape[1] >= n
-                and state.seen_counts.shape[1] >= items.groups
-                and (state.upper.shape[1] >= n or not self.uppers)
-            )
-            s = state if kept else self._sized_state(LossState, 1, n, items.groups)
-            losses = Losses(
-                tables=self.tables,
-                items=items,
-                bounds=Bounds(s.lower, s.upper, s.carried, s.point, s.seen_counts, s.seen_sums),
-                candidates=make_candidates(self.tables, items),
-                memory=make_memory(self.n_arms, n),
-                scratch=make_scratch(self.n_arms),
-                kept=kept,
-                known=state.known,
-                keys=self.keys,
-            )
-            state.opened = losses, unnamed(losses)
-        return state.opened
+        if state.opened is not None and state.opened[0].items is self.items:
+            return state.opened
+        n = self.items.state.shape[1]
+        if (
+            state.lower.shape[1] >= n
+            and state.seen_counts.shape[1] >= self.items.groups
+            and (state.upper.shape[1] >= n or not self.uppers)
+        ):
+            state.opened = self._open(state, kept=True)
+            return state.opened
+        return self._open_without(state)
+
+    def _open_without(self, state: LossState) -> tuple[Losses, Plain]:
+        """Open a state without bounds: those of one user are memory that a thread uses again."""
+        if self._memory.opened is None:
+            spare = self._sized_state(LossState, 1, self.items.state.shape[1], self.items.groups)
+            self._memory.opened = self._open(spare, kept=False)
+        losses, plain = self._memory.opened
+        before, after = plain[:KNOWN], plain[KNOWN + 1 :]
+        return losses._replace(known=state.known), (*before, state.known, *after)
+
+    def _open(self, state: LossState, kept: bool) -> tuple[Losses, Plain]:
+        losses = Losses(
+            tables=self.tables,
+            items=self.items,
+            bounds=Bounds(
+                state.lower,
+                state.upper,
+                state.carried,
+                state.point,
+                state.seen_counts,
+                state.seen_sums,
+            ),
+            candidates=make_candidates(self.tables, self.items),
+            memory=make_memory(self.n_arms, self.items.state.shape[1]),
+            scratch=make_scratch(self.n_arms),
+            kept=kept,
+            known=state.known,
+            keys=self.keys,
+        )
+        return losses, unnamed(losses)
 
 
 @part

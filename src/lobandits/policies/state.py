@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -151,12 +152,19 @@ class State:
 def empty_state(kind: type[S], n_users: int, **sizes: int) -> S:
     """Return a state of users of whom nothing is known; ``sizes`` are those of the axes."""
     arrays = {}
-    for f in fields(kind):
-        shape = (n_users, *(sizes[axis] for axis in f.metadata["axes"]))
-        arrays[f.name] = np.zeros(shape, f.metadata["dtype"])
-        if f.metadata["empty"]:
-            arrays[f.name].fill(f.metadata["empty"])
+    for name, axes, dtype, empty in _layout(cast("Any", kind)):  # which is hashable, whatever mypy says
+        arrays[name] = np.zeros((n_users, *map(sizes.__getitem__, axes)), dtype)
+        if empty:
+            arrays[name].fill(empty)
     return kind(**arrays)
+
+
+@cache
+def _layout(kind: type[State]) -> list[tuple[Any, ...]]:
+    """Return the name, axes, type and empty value of each array."""
+    return [
+        (f.name, f.metadata["axes"], f.metadata["dtype"], f.metadata["empty"]) for f in fields(kind)
+    ]
 
 
 def check_state(

@@ -6,7 +6,7 @@ writes is added up by group, and by user for the comparison.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from operator import attrgetter
@@ -164,7 +164,7 @@ def add_groups(
     transaction: Transaction, now: int, writer: int, made: Sequence[NewDecision], rewarded: Rewarded
 ) -> None:
     """Add decisions and rewards to the sums of their group, of this minute and of all time."""
-    rows = _summed(map(GROUP, made), ((GROUP(d), reward) for d, reward in rewarded))
+    rows = _summed([*map(GROUP, made)], [(GROUP(d), reward) for d, reward in rewarded])
     transaction.add_groups(
         (minute, model, group or MODEL, comparison or 0, writer, *sums)
         for (model, group, comparison), sums in rows.items()
@@ -176,24 +176,24 @@ def add_advice(
     transaction: Transaction, writer: int, made: Sequence[NewDecision], rewarded: Rewarded
 ) -> None:
     """Add decisions of the caller to the sums of what it showed and what the model advised."""
-    rows = _summed(
-        [(d.arm_id, d.advised) for d in made if d.advised is not None],
-        (((d.arm_id, d.advised), reward) for d, reward in rewarded if d.advised is not None),
-    )
-    transaction.add_advice((*pair, writer, *sums) for pair, sums in rows.items())
+    shown = [(d.arm_id, d.advised) for d in made if d.advised is not None]
+    earned = [((d.arm_id, d.advised), reward) for d, reward in rewarded if d.advised is not None]
+    if shown or earned:
+        sums = _summed(shown, earned)
+        transaction.add_advice((*pair, writer, *each) for pair, each in sums.items())
 
 
 def add_trials(
     transaction: Transaction, now: int, rewarded: Rewarded, comparisons: Comparisons
 ) -> None:
     """Add rewards to the users of their comparison."""
-    grouped = (
+    grouped = [
         ((d.comparison_id, d.user_id, int(d.control_group == CONTROL)), reward)
         for d, reward in rewarded
         if d.comparison_id is not None
-    )
+    ]
     found: dict[int, list[NewTrial]] = {}
-    for (number, user, control), (_, n, total) in _summed((), grouped).items():
+    for (number, user, control), (_, n, total) in _summed([], grouped).items():
         enough = n >= comparisons.needed(number)
         mean, when = (total / n, now) if enough else (None, None)
         trial = NewTrial(number, user, control, n, total, now, mean, when)
@@ -202,8 +202,9 @@ def add_trials(
         transaction.add_trials(comparisons.needed(number), trials)
 
 
-def _summed(decided: Iterable[Any], rewarded: Iterable[tuple[Any, float]]) -> Sums:
-    sums: Sums = {key: (decisions, 0, 0.0) for key, decisions in Counter(decided).items()}
+def _summed(decided: list[Any], rewarded: list[tuple[Any, float]]) -> Sums:
+    counted = Counter(decided) if decided else {}
+    sums: Sums = {key: (decisions, 0, 0.0) for key, decisions in counted.items()}
     for key, reward in rewarded:
         decisions, n, total = sums.get(key, (0, 0, 0.0))
         sums[key] = decisions, n + 1, total + reward

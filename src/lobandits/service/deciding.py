@@ -93,6 +93,8 @@ class DecisionMaker:
 
     def decide(self, transaction: Transaction, now: int) -> Decided:
         """Return decisions that exist, make and write the others."""
+        if not self._wanted:
+            return Decided({}, [])
         every = [want for wants in self._wanted.values() for want in wants]
         known = [want.id for want in every if self._tried or want.named]
         self._tried = True

@@ -73,6 +73,7 @@ class Store:
 
     def __init__(self, url: str) -> None:
         self.engine, database = connect(url)
+        self._writing = self.engine.execution_options(**{WRITE: True})  # the same connections
         self.transaction = database.transaction
         self.url = self.engine.url.render_as_string(hide_password=True)
         self.is_sqlite = self.engine.dialect.name == "sqlite"
@@ -150,7 +151,7 @@ class Store:
         )
 
     def _try(self, work: Callable[[Connection], T]) -> T:
-        with self.engine.connect().execution_options(**{WRITE: True}) as connection:
+        with self._writing.connect() as connection:
             try:
                 with connection.begin():
                     done = work(connection)

@@ -154,6 +154,10 @@ ADD_FADING = (
 )
 
 
+FIND_DECISIONS = f"SELECT {', '.join(StoredDecision._fields)} FROM decisions WHERE id {{keys}}"
+ADD_DECISIONS = f"INSERT INTO decisions ({', '.join(NewDecision._fields)}) {{rows}}"
+
+
 class Transaction(ABC):
     """A writing transaction on ``connection``; each method is a statement or two."""
 
@@ -241,16 +245,13 @@ class Transaction(ABC):
         self, ids: Sequence[bytes], lock: bool = False
     ) -> dict[bytes, StoredDecision]:
         """Return the decisions that exist; with ``lock``, others wait to change them."""
-        columns = ", ".join(StoredDecision._fields)
-        query = f"SELECT {columns} FROM decisions WHERE id {{keys}}"
-        rows = self.fetch(query, "bytea", ids, "ORDER BY id FOR UPDATE" if lock else "")
+        rows = self.fetch(FIND_DECISIONS, "bytea", ids, "ORDER BY id FOR UPDATE" if lock else "")
         return {row[0]: StoredDecision._make(row) for row in rows}
 
     def add_decisions(self, rows: Sequence[NewDecision]) -> None:
         """Write new decisions."""
-        statement = f"INSERT INTO decisions ({', '.join(NewDecision._fields)}) {{rows}}"
         kinds = "bytea bigint bigint float8 bigint bigint text bigint bigint"
-        self.change(statement, kinds, rows)
+        self.change(ADD_DECISIONS, kinds, rows)
 
     def set_rewards(self, rows: Sequence[tuple[float, int | None, int]]) -> None:
         """Write (reward, when it was reported, number of the decision)."""
