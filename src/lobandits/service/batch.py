@@ -57,6 +57,7 @@ def record_rewards(
     """
     names = current.names
     ids = {key for call in calls for key, _ in call.rewards if key}
+    once = len(ids) == sum(call.size for call in calls)
     stored = transaction.find_decisions(sorted(ids), lock=True)
     written: list[tuple[float, int | None, int]] = []
     recorded = Recorded({}, {}, [])
@@ -71,7 +72,8 @@ def record_rewards(
             if found is not None and found.reward is None:
                 written.append((reward, when, found.number))
                 recorded.rewarded.append((found, reward))
-                stored[found.id] = found._replace(reward=reward, rewarded=when)
+                if not once:
+                    stored[found.id] = found._replace(reward=reward, rewarded=when)
                 fades = current.half_life(names.problem(found.model))
                 added.add((found.user_id, found.arm_id), reward, found.time, fades)
                 if not call.default:
