@@ -105,6 +105,35 @@ def test_learn_from_the_recent_part(folder: Path) -> None:
     assert "give the column of times" in err
 
 
+def test_learn_weighs_old_rows_less(folder: Path) -> None:
+    """Users liked x until March, and like y since."""
+    rng = np.random.default_rng(0)
+    n = 1000
+    day, arm = rng.integers(120, size=n), rng.integers(2, size=n)
+    pl.DataFrame(
+        {
+            "user": rng.integers(20, size=n),
+            "arm": np.array(["x", "y"])[arm],
+            "reward": rng.normal(size=n) + 3.0 * ((arm == 0) == (day < 90)),
+            "day": day,
+        }
+    ).with_columns(day=pl.date(2026, 1, 1) + pl.duration(days=pl.col("day"))).write_csv("old.csv")
+    best = {}
+    for half_life in ("1000d", "3d"):
+        fading = ["--time", "day", "--half-life", half_life, "--states", "1"]
+        code, _, err = run("learn", "old.csv", *fading, "--out", "model.json")
+        assert (code, err) == (0, "")
+        model = lob.OrderModel.load("model.json")
+        best[half_life] = model.orders.arms[int(np.argmax(model.state_means[0]))]
+    assert best == {"1000d": "x", "3d": "y"}
+    code, _, err = run("learn", "old.csv", "--half-life", "3d")
+    assert code == 2
+    assert "give the column of times" in err
+    code, _, err = run("learn", "old.csv", "--time", "day", "--half-life", "soon")
+    assert code == 2
+    assert "span of time such as 12h" in err
+
+
 def test_learn_warns_of_what_is_doubtful(folder: Path) -> None:
     pl.DataFrame(SHOP | {"click": [1, 0, 0, 1, 1]}).write_csv("shop.csv")
     code, out, _ = run("learn", "shop.csv", *THREE, "--states", "1")

@@ -174,9 +174,6 @@ def test_what_is_long_past_is_forgotten_for_good() -> None:
 
 
 def test_refusals() -> None:
-    for wrong in (0, -1, float("inf"), "day"):
-        with pytest.raises(LobInputError, match="half_life"):
-            UCB(2, 1.0, half_life=wrong).start()  # type: ignore[arg-type]
     with pytest.raises(LobInputError, match="half-lives are"):
         POLICY.start().merge(UCB(3, 1.0, half_life=8).start())
     with pytest.raises(LobInputError, match="needs a ForgettingState"):
@@ -193,6 +190,16 @@ KNOWN = SimpleNamespace(
     state_means=np.array([[2.0, 1.0, 0.0], [0.0, 1.0, 2.0]]),
     prior=lob.Prior.from_orders(ORDERS),
 )
+
+
+@pytest.mark.plain
+@pytest.mark.parametrize("name", list(lob.POLICIES))
+def test_what_is_no_half_life_is_refused_at_once(name: str) -> None:
+    for wrong in (0, -1, float("inf"), "day"):
+        with pytest.raises(LobInputError, match="half_life"):
+            lob.make_policy(name, KNOWN, horizon=9, half_life=wrong)
+    with pytest.raises(LobInputError, match="forget 'seldom'"):
+        lob.make_policy(name, KNOWN, horizon=9, half_life=5, forget="seldom")
 
 
 @pytest.mark.plain

@@ -106,6 +106,9 @@ def test_options_in_brackets() -> None:
     policy = make_policy("lobts(project_every=10, sigma=2.5)", PROBLEMS)
     assert (policy.project_every, policy.sigma) == (10, 2.5)  # type: ignore[attr-defined]
     assert make_policy("ucb()", PROBLEMS) == make_policy("ucb", PROBLEMS)
+    quoted, plain = (f"ucb(half_life=5, forget={word})" for word in ("'always'", "always"))
+    assert make_policy(plain, PROBLEMS).forget == "always"
+    assert make_policy(plain, PROBLEMS) == make_policy(quoted, PROBLEMS)
 
 
 @pytest.mark.parametrize(
@@ -115,6 +118,7 @@ def test_options_in_brackets() -> None:
         ("lobts(project_every=)", "cannot read the options"),
         ("lobts(**{})", "cannot read the options"),
         ("lobts(project_every=open('x'))", "cannot read the options"),
+        ("lobts(forget=seldom, half_life=5)", "forget"),
         ("lobts(project_evry=2)", "did you mean 'project_every'"),
         ("lobst(project_every=2)", "did you mean 'lobts'"),
     ],

@@ -65,7 +65,9 @@ class ServerProcess:
         port: int = 0,
     ) -> None:
         line, theirs = FORKS.Pipe()
-        self.process = FORKS.Process(target=_serve, args=(url, theirs, make, settings, port))
+        args = url, theirs, make, settings, port
+        # Of a test that failed, it ends with the tests.
+        self.process = FORKS.Process(target=_serve, args=args, daemon=True)
         self.process.start()
         theirs.close()
         assert line.poll(SECONDS), "the server did not start"

@@ -135,6 +135,15 @@ class Forgetting(State):
         self._read(users)
         return self
 
+    def settle_faded(self) -> Self:
+        """Read what has faded, of all users: as `settle` where everybody has changed.
+
+        For one decision: doubts stay unknown.
+        """
+        self.changed[:] = True
+        self._read(np.arange(self.n_users))
+        return self
+
     def reread(self, users: IntArray) -> None:
         """Read the sums of some users anew; what was derived from the old reading is forgotten."""
         self._read(users)
@@ -219,6 +228,13 @@ def _rebuilt(kind: Any, arrays: dict[str, Any]) -> Forgetting:
     return forgetting(kind)(**arrays)
 
 
+def check_forgetting(policy: Any) -> None:
+    """Refuse a half-life that is none, and ways to forget that are unknown."""
+    if policy.half_life is not None:
+        positive("half_life", policy.half_life)
+    one_of("forget", policy.forget, (ON_CHANGE, ALWAYS))
+
+
 def limit_of(policy: Any) -> float:
     """Return how large a doubt must be before a user of the policy has changed.
 
@@ -246,8 +262,8 @@ def with_half_life(policy: Any, state: S) -> S:
             arrays[name] = np.zeros(state.counts.shape if by_arm else state.n_users, dtype)
         else:
             arrays[name] = np.ascontiguousarray(getattr(state, name), dtype)
-    arrays["half_life"][:] = positive("half_life", policy.half_life)
-    one_of("forget", policy.forget, (ON_CHANGE, ALWAYS))
+    check_forgetting(policy)
+    arrays["half_life"][:] = policy.half_life
     arrays["limit"][:] = limit_of(policy)
     arrays["changed"][:] = arrays["limit"] < 0
     empty: S = made(**arrays)

@@ -115,6 +115,7 @@ class LobBayes(Policy[State]):
             n_arms=prior.n_arms,
             arms=prior.arms,
         )
+        super().__post_init__()
 
     @cached_property
     def _mixture(self) -> Mixture:

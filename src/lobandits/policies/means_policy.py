@@ -52,6 +52,7 @@ class MeansPolicy(Policy[S]):
             n_arms=means.shape[-1],
             arms=arm_names(means.shape[-1], self.arms or None),
         )
+        super().__post_init__()
 
     @property
     def n_users(self) -> int | None:

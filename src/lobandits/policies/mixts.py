@@ -62,6 +62,7 @@ class MixTS(Policy[State]):
             n_arms=prior.n_arms,
             arms=prior.arms,
         )
+        super().__post_init__()
 
     @cached_property
     def _mixture(self) -> Mixture:

@@ -43,6 +43,7 @@ class OrderPolicy(Policy[S]):
             arms=self.orders.arms,
             sigma=checked_spread("sigma", self.sigma),
         )
+        super().__post_init__()
 
     @property
     def n_users(self) -> int | None:

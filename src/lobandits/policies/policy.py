@@ -15,7 +15,13 @@ from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_names
 from lobandits.policies.choices import checked_allowed, draw_arms, normalised
 from lobandits.policies.explanation import Details, Explanation, explanation
-from lobandits.policies.forgetting import ON_CHANGE, add_and_forget, forgetting, with_half_life
+from lobandits.policies.forgetting import (
+    ON_CHANGE,
+    add_and_forget,
+    check_forgetting,
+    forgetting,
+    with_half_life,
+)
 from lobandits.policies.registry import register
 from lobandits.policies.rewards import add_rewards, checked_rewards, checked_times
 from lobandits.policies.state import S, State, check_state, empty_state, fill, stored_users
@@ -88,7 +94,8 @@ class Policy(Frozen, ABC, Generic[S]):
             register(cls)
 
     def __post_init__(self) -> None:
-        """Give arms their numbers as names, where a policy has none and no check of its own."""
+        """Check what all policies have; give arms their numbers as names, where they have none."""
+        check_forgetting(self)
         if not hasattr(self, "n_arms"):
             raise LobInputError(
                 f"{type(self).__name__} needs n_arms, its number of arms, as a field"

@@ -38,6 +38,7 @@ class Popular(Policy[State]):
     def __post_init__(self) -> None:
         prior = checked_prior(self.prior)
         self._set(n_arms=prior.n_arms, arms=prior.arms)
+        super().__post_init__()
 
     def odds(self, state: State, allowed: BoolArray) -> FloatArray:
         """Return 1 for the best allowed arms, 0 for others."""

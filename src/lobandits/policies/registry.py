@@ -181,7 +181,7 @@ def parse_name(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def split_options(text: str, names: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    """Split ``"name(option=1)"`` into one of ``names`` and its options."""
+    """Split ``"name(option=1, other=word)"`` into one of ``names`` and its options."""
     name, bracket, inside = text.partition("(")
     one_of("policy", name, names)
     if not bracket:
@@ -190,11 +190,16 @@ def split_options(text: str, names: Sequence[str]) -> tuple[str, dict[str, Any]]
         call = ast.parse(f"options({inside}", mode="eval").body
         if not isinstance(call, ast.Call) or call.args or any(not k.arg for k in call.keywords):
             raise ValueError
-        return name, {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
+        return name, {str(k.arg): _option(k.value) for k in call.keywords}
     except (SyntaxError, ValueError):
         raise LobInputError(
             f"cannot read the options in {text!r}; write them like {name}(option=1)"
         ) from None
+
+
+def _option(node: ast.expr) -> Any:
+    """Return the value of an option; words need no quotes, which shells would take for theirs."""
+    return node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
 
 
 def policy_from_dict(data: Mapping[str, Any]) -> "Policy":

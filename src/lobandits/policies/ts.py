@@ -85,6 +85,7 @@ class TS(Policy[State]):
         )
         for std in np.atleast_1d(self.prior_std).tolist():
             checked_spread("prior_std", std)
+        super().__post_init__()
 
     def _for_arms(self, name: str, value: ArrayLike) -> float | FloatArray:
         """Return one number for all arms, or one for each."""

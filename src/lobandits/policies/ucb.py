@@ -49,6 +49,7 @@ class UCB(Policy[State]):
             sigma=checked_spread("sigma", self.sigma),
             arms=arm_names(self.n_arms, self.arms or None),
         )
+        super().__post_init__()
 
     def odds(self, state: State, allowed: BoolArray) -> FloatArray:
         """Return 1 for the arms of the largest index, 0 for the others."""

@@ -28,7 +28,7 @@ from lobandits.service.served_policy import (
 )
 from lobandits.service.store import Store
 from lobandits.service.store.models import DEFAULT_PROBLEM, arm_numbers, read_model
-from lobandits.service.store.transaction import RecentStatistics, StoredStatistics
+from lobandits.service.store.transaction import StoredStatistics
 
 Places = list[int] | None  # of allowed arms in the model, in any order; None for all arms
 
@@ -42,6 +42,8 @@ class Table(NamedTuple):
 
     def take(self, rows: IntArray) -> "Table":
         """Return the rows of some users."""
+        if len(rows) == len(self.counts) == 1:
+            return self
         return Table(
             self.counts[rows],
             self.sums[rows],
@@ -139,11 +141,13 @@ class Model:
         if self.half_life is None or stored.recent is None:
             return Table(counts, sums)
         table, recent = RecentTable.empty(counts.shape, self.half_life, now), stored.recent
-        fits = recent.half_lives == self.half_life
-        given = RecentStatistics(*(column[fits] for column in recent))
-        kept, cells = self._cells(numbers, given.users, given.arms)
-        table.epochs[cells], table.weights[cells] = given.epochs[kept], given.weights[kept]
-        table.weighted[cells], table.squares[cells] = given.weighted[kept], given.squares[kept]
+        if recent.users is not stored.users:  # those of some users, or arms, alone
+            kept, cells = self._cells(numbers, recent.users, recent.arms)
+        fits = recent.half_lives[kept] == self.half_life
+        table.epochs[cells] = recent.epochs[kept] * fits
+        table.weights[cells] = recent.weights[kept] * fits
+        table.weighted[cells] = recent.weighted[kept] * fits
+        table.squares[cells] = recent.squares[kept] * fits
         return Table(counts, sums, table)
 
     def _cells(

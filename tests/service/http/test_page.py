@@ -2,6 +2,7 @@
 
 import os
 import random
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -306,6 +307,41 @@ def test_it_says_that_the_service_is_away_and_comes_back(browser: Browser, tmp_p
         expect(page.locator("#status")).to_be_hidden()
         expect(page.locator("#board")).to_be_visible()
     again.stop()
+
+
+def fading() -> Policy:
+    orders = lob.LatentOrders.from_rankings([[0, 1], [1, 0]], arms=("tea", "milk"))
+    return lob.LobTS(orders, sigma=1.0, half_life=86400.0)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_it_shows_how_much_is_recent(browser: Browser, tmp_path: Path, width: int) -> None:
+    """Ada liked tea 30 days ago, and likes it no more; Bob is as he was."""
+    url, old = f"sqlite:///{tmp_path}/lob.db", time.time() - 30 * 86400
+    with DecisionService(fading(), url, seed=0) as service:
+        for user, now in (("ada", 0.0), ("bob", 3.0)):
+            row = {"user": user, "arm": "tea"}
+            past = [row | {"id": f"{user}{i}", "reward": 3.0, "time": old} for i in range(40)]
+            recent = [row | {"id": f"{user} now {i}", "reward": now} for i in range(10)]
+            service.add_history(past + recent)
+            service.decide(user)
+    server = ServerProcess(url, fading)
+    with Caller(server.port) as caller:
+        assert caller.ask("GET", "/v1/users/ada")[0] == 200  # compiles, for the page
+    with visit(browser, server.address, viewport={"width": width, "height": 900}) as here:
+        expect(here.page.locator("#recent")).to_contain_text(
+            "20% of what is known of them is recent; recent rewards alone decide for 50% of them"
+        )
+        for user, words in (
+            ("ada", "10 of 50 plays are recent; these alone decide: the user has changed."),
+            ("bob", "10 of 50 plays are recent; all decide alike."),
+        ):
+            here.page.fill("#user", user)
+            here.page.click("#user-form button")
+            expect(here.page.locator("#user-result")).to_contain_text(words)
+        shoot(here.page, f"recent {width}")
+        assert here.problems == []
+    server.stop()
 
 
 def in_contexts() -> Policy:

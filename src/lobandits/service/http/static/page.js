@@ -420,7 +420,7 @@ async function explain(user) {
     const { why, states, notes, group, plays, recent, changed } = told;
     const whose = group === "control" ? "The control group's policy decides for this user." : "";
     const fades = recent === undefined ? "" :
-      `${short(recent)} of ${number(plays)} plays are recent` +
+      `${short(Math.round(10 * recent) / 10)} of ${number(plays)} plays are recent` +
       (changed ? "; these alone decide: the user has changed." : "; all decide alike.");
     $("user-result").replaceChildren(
       html("p", {}, whose),
