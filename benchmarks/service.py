@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from durable import bayes, bytes_stored, in_process, policy, stored_users
@@ -90,9 +90,16 @@ def serve(
     group.run()
 
 
+class Running(NamedTuple):
+    """A server: its address, and the number of its process, whose children are its workers."""
+
+    url: str
+    pid: int
+
+
 @contextmanager
-def server(make: Callable[[], FastAPI], workers: int) -> Iterator[str]:
-    """Yield the address of a running server, after it was warmed up."""
+def server(make: Callable[[], FastAPI], workers: int) -> Iterator[Running]:
+    """Yield a running server, after it was warmed up."""
     line, theirs = SPAWN.Pipe()
     with listen("127.0.0.1", 0) as listener:
         url = address(listener)
@@ -102,7 +109,8 @@ def server(make: Callable[[], FastAPI], workers: int) -> Iterator[str]:
         if not line.poll(120):
             raise SystemExit("the server did not start")
         load_test(url, clients=CLIENTS, seconds=1.0, users=100)
-        yield url
+        assert process.pid is not None
+        yield Running(url, process.pid)
     finally:
         process.terminate()
         process.join()
@@ -130,10 +138,10 @@ def over_http(stores: dict[str, str], seconds: float) -> None:
         apps = {"empty": empty_app} | {kind: partial(full_app, url) for kind, url in stores.items()}
         reports: dict[str, list[LoadReport]] = {kind: [] for kind in apps}
         with ExitStack() as stack:
-            urls = {kind: stack.enter_context(server(app, workers)) for kind, app in apps.items()}
+            up = {kind: stack.enter_context(server(app, workers)) for kind, app in apps.items()}
             for _ in range(TURNS):
-                for kind, url in urls.items():
-                    turn = load_test(url, clients=CLIENTS, seconds=seconds / TURNS)
+                for kind, running in up.items():
+                    turn = load_test(running.url, clients=CLIENTS, seconds=seconds / TURNS)
                     reports[kind].append(turn)
         rows += [_http_row(kind, workers, reports) for kind in stores]
     show(f"Over HTTP, {CLIENTS} connections", COLUMNS, rows)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, one_of, positive
-from lobandits._jit import kernel
+from lobandits._jit import Plain, kernel, lean, unnamed
 from lobandits.errors import LobInputError
 from lobandits.policies.change import DOUBT, Verdict, doubt, has_changed, judge
 from lobandits.policies.faded_sums import STEP, Sums, add_cell, add_recent, faded, place
@@ -101,6 +101,13 @@ class Forgetting(State):
     def verdict(self) -> Verdict:
         """Whether users have changed, as kernels take it."""
         return Verdict(self.doubts, self.changed, self.limit)
+
+    @cached_property
+    def open(self) -> Plain:
+        """All of these, half-lives and clocks, as kernels take them soonest."""
+        parts = self.kept, self.verdict, self.reading, self.half_life, self.clock
+        plain: Plain = unnamed(parts)
+        return plain
 
     def recent_at(self, users: IntArray, times: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the weights and weighted sums of some users at some times."""
@@ -285,8 +292,7 @@ def add_and_forget(
     """
     when = np.empty(len(users)) if times is None else times
     was = np.empty(len(users), np.bool_)
-    args = state.kept, state.verdict, state.reading, state.half_life, state.clock
-    if tally(*args, users, arms, rewards, when, times is None, was):
+    if tally(state.open, users, arms, rewards, when, times is None, was):
         return
     same = was == state.changed[users]
     for some in _each_once(users, np.flatnonzero(same & was)):
@@ -326,13 +332,9 @@ def _each_once(users: IntArray, left: IntArray) -> Iterator[IntArray]:
         left = np.delete(left, first)
 
 
-@kernel
+@lean
 def tally(
-    kept: Sums,
-    verdict: Verdict,
-    reading: Reading,
-    half_life: FloatArray,
-    clock: FloatArray,
+    state: Plain,
     users: IntArray,
     arms: IntArray,
     rewards: FloatArray,
@@ -345,6 +347,8 @@ def tally(
     Write what is read of who has not changed, the times, if these are plays, and who was changed
     before. Return whether nobody is or was. O(1) for each reward of who has not changed.
     """
+    kept, verdict, reading = Sums(*state[0]), Verdict(*state[1]), Reading(*state[2])
+    half_life, clock = state[3], state[4]
     calm = True
     for i in range(len(users)):
         was[i] = verdict.changed[users[i]]
