@@ -78,6 +78,8 @@ class Forgetting(State):
     @property
     def effective(self) -> tuple[Any, FloatArray]:
         r"""Counts :math:`(\sum g)^2 / \sum g^2`, which bounds need, and sums of the same means."""
+        if not self.changed.any():
+            return self.counts, self.sums
         share = np.ones(self.counts.shape)
         faded = self.changed[:, np.newaxis] & (self.counts > 0)
         np.divide(self.recent_counts**2, self.recent_squares, out=share, where=faded)
@@ -125,6 +127,19 @@ class Forgetting(State):
         """Let what is read of users who have changed fade until some times."""
         fade(self._fading, self.read_at, self.half_life, users, times, 2.0**-NOTHING)
         self._empty(users, "reset")
+
+    def add_faded(
+        self,
+        users: IntArray,
+        arms: IntArray,
+        rewards: FloatArray,
+        times: FloatArray,
+        some: IntArray,
+    ) -> None:
+        """Add ``some`` rewards, of users who have changed, to what is read."""
+        args = self._fading, self.total_counts, self.read_at, self.half_life
+        add_read(*args, users, arms, rewards, times, some, NOTHING)
+        self._empty(users[some], "reset")
 
     def check(self) -> Self:
         """Refuse sums that no rewards have."""
@@ -295,12 +310,17 @@ def add_and_forget(
     if tally(state.open, users, arms, rewards, when, times is None, was):
         return
     same = was == state.changed[users]
-    for some in _each_once(users, np.flatnonzero(same & was)):
-        _add_faded(policy, state, users[some], arms[some], rewards[some], when[some])
-    state.reread(np.unique(users[~same]))
+    stayed = np.flatnonzero(same & was)
+    if not policy.absorbs_more:
+        state.add_faded(users, arms, rewards, when, stayed)
+    else:
+        for some in _each_once(users, stayed):
+            _absorb_faded(policy, state, users[some], arms[some], rewards[some], when[some])
+    if len(stayed) < len(users):
+        state.reread(np.unique(users[~same]))
 
 
-def _add_faded(
+def _absorb_faded(
     policy: Any,
     state: Forgetting,
     users: IntArray,
@@ -308,7 +328,7 @@ def _add_faded(
     rewards: FloatArray,
     times: FloatArray,
 ) -> None:
-    """Add rewards of different users, who have changed, to what is read.
+    """Let a policy add rewards of different users, who have changed, to what is read.
 
     For a late reward the reading is set back to its time, and then to now again: so policies,
     which add with weight 1, need not know of it.
@@ -410,19 +430,56 @@ def fade(
     times: FloatArray,
     least: float,
 ) -> None:
-    """Set the clocks of users, and multiply their rows by 2^(-(time - clock) / half-life).
-
-    Arms that weigh less than ``least`` are forgotten. The first arrays are counts, sums and
-    carries. O(numbers in these rows).
-    """
-    counts, sums, carries = arrays[0], arrays[1], arrays[2]
+    """Set the clocks of users, and multiply their rows by 2^(-(time - clock) / half-life)."""
     for i in range(len(users)):
         u = users[i]
-        factor = 2.0 ** ((clock[u] - times[i]) / half_life[u])
-        for rows in arrays:
-            for j in range(rows.shape[1]):
-                rows[u, j] = rows[u, j] * factor if factor > 0.0 else 0.0
-        for a in range(counts.shape[1]):
-            if counts[u, a] < least:  # so that none vanishes before the others
-                counts[u, a] = sums[u, a] = carries[u, a] = 0.0
+        fade_row(arrays, u, 2.0 ** ((clock[u] - times[i]) / half_life[u]), least)
         clock[u] = times[i]
+
+
+@kernel
+def fade_row(arrays: tuple[FloatArray, ...], u: int, factor: float, least: float) -> None:
+    """Multiply a user's rows by a factor, and forget arms that weigh less than ``least``.
+
+    The first arrays are counts, sums and carries. O(numbers in these rows).
+    """
+    counts, sums, carries = arrays[0], arrays[1], arrays[2]
+    for rows in arrays:
+        for j in range(rows.shape[1]):
+            rows[u, j] = rows[u, j] * factor if factor > 0.0 else 0.0
+    for a in range(counts.shape[1]):
+        if counts[u, a] < least:  # so that none vanishes before the others
+            counts[u, a] = sums[u, a] = carries[u, a] = 0.0
+
+
+@kernel
+def add_read(
+    arrays: tuple[FloatArray, ...],
+    totals: IntArray,
+    clock: FloatArray,
+    half_life: FloatArray,
+    users: IntArray,
+    arms: IntArray,
+    rewards: FloatArray,
+    times: FloatArray,
+    some: IntArray,
+    nothing: float,
+) -> None:
+    """Add rewards to what is read, which fades until then; a late one counts as it has faded.
+
+    One that came ``nothing`` half-lives late is left out. O(numbers in a user's rows) for each.
+    """
+    counts, sums, carries = arrays[0], arrays[1], arrays[2]
+    for i in some:
+        u, a = users[i], arms[i]
+        if totals[u].sum() == 1:  # the first: there is nothing to fade
+            clock[u] = times[i]
+        late = (clock[u] - times[i]) / half_life[u]
+        if late >= nothing:
+            continue
+        if late < 0.0:
+            fade_row(arrays, u, 2.0**late, 2.0**-nothing)
+            clock[u], late = times[i], 0.0
+        g = 2.0**-late
+        counts[u, a] += g
+        sums[u, a], carries[u, a] = add_exactly(sums[u, a], carries[u, a], g * rewards[i])
