@@ -145,17 +145,11 @@ class Forgetting(State):
     def settle(self) -> Self:
         """Read what the sums of all users say, after these were set."""
         users = np.arange(self.n_users)
-        judge(self.kept, self.verdict, users)
+        if (self.limit < 0).all():
+            self.changed[:] = True  # whatever the doubts
+        else:
+            judge(self.kept, self.verdict, users)
         self._read(users)
-        return self
-
-    def settle_faded(self) -> Self:
-        """Read what has faded, of all users: as `settle` where everybody has changed.
-
-        For one decision: doubts stay unknown.
-        """
-        self.changed[:] = True
-        self._read(np.arange(self.n_users))
         return self
 
     def reread(self, users: IntArray) -> None:

@@ -152,9 +152,8 @@ class State:
 def empty_state(kind: type[S], n_users: int, **sizes: int) -> S:
     """Return a state of users of whom nothing is known; ``sizes`` are those of the axes."""
     arrays = {}
-    for name, axes, dtype, empty in _layout(
-        cast("Any", kind)
-    ):  # which is hashable, whatever mypy says
+    known = cast("Any", kind)  # hashable, which mypy does not see
+    for name, axes, dtype, empty in _layout(known):
         arrays[name] = np.zeros((n_users, *map(sizes.__getitem__, axes)), dtype)
         if empty:
             arrays[name].fill(empty)

@@ -11,7 +11,7 @@ from lobandits._checks import BoolArray, FloatArray, IntArray, positive
 from lobandits.errors import LobError, LobInputError
 from lobandits.policies import Policy, State, policy_from_dict
 from lobandits.policies.choices import draw_arms, normalised
-from lobandits.policies.forgetting import limit_of, with_half_life
+from lobandits.policies.forgetting import with_half_life
 from lobandits.policies.registry import stored_form
 from lobandits.service.decision import MOST_ALLOWED, MOST_CHARACTERS
 
@@ -200,5 +200,4 @@ def _fading_state(
     state.total_counts[...], state.total_sums[...] = counts, sums
     state.epochs[...], state.recent_counts[...] = recent.epochs, recent.weights
     state.recent_sums[...], state.recent_squares[...] = recent.weighted, recent.squares
-    always = limit_of(policy) < 0
-    return state.settle_faded() if always else state.settle()  # type: ignore[no-any-return]
+    return state.settle()  # type: ignore[no-any-return]
