@@ -82,7 +82,12 @@ def sqlite_engine(url: URL) -> Engine:
         )
 
     engine = create_engine(
-        url.set(query={}), creator=connect, pool_size=8, max_overflow=-1, hide_parameters=True
+        url.set(query={}),
+        creator=connect,
+        pool_size=8,
+        max_overflow=-1,
+        pool_reset_on_return=None,  # every transaction has ended before: one call less
+        hide_parameters=True,
     )
 
     @event.listens_for(engine, "connect")
