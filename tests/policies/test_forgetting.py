@@ -192,6 +192,27 @@ KNOWN = SimpleNamespace(
 )
 
 
+@pytest.mark.parametrize("name", list(lob.POLICIES))
+@pytest.mark.parametrize("forget", ["on_change", "always"])
+def test_an_agent_remembers_as_a_state_does(name: str, forget: str) -> None:
+    """Of a user who changes, and changes back."""
+    policy = lob.make_policy(name, KNOWN, horizon=90, half_life=6, forget=forget)
+    agent, state, rng = lob.Agent(policy, seed=3), policy.start(), np.random.default_rng(0)
+    changed = set()
+    for t in range(90):
+        arm = int(rng.integers(3))
+        reward = (3.0 - t // 30 % 2 * 3.0) * (arm == 0) + rng.normal()
+        agent.record(arm, reward)
+        policy.record(state, [arm], [reward])
+        changed.add(bool(state.changed[0]))
+        for key, value in state.to_dict().items():
+            np.testing.assert_array_equal(agent.state.to_dict()[key], value, err_msg=key)
+        assert agent.state.counts.tobytes() == state.counts.tobytes()
+        assert agent.state.sums.tobytes() == state.sums.tobytes()
+    assert changed >= {True}
+    assert changed == {True} or forget == "on_change"
+
+
 @pytest.mark.plain
 @pytest.mark.parametrize("name", list(lob.POLICIES))
 def test_what_is_no_half_life_is_refused_at_once(name: str) -> None:

@@ -7,10 +7,12 @@ now. Reading anew and carrying along give the same.
 from typing import Any, NamedTuple
 
 from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._jit import Plain, kernel, lean
+from lobandits._jit import Plain, kernel, lean, part
 from lobandits.policies.change import Verdict, doubt, has_changed
 from lobandits.policies.faded_sums import STEP, Sums, add_cell, place
 from lobandits.policies.rewards import add_exactly
+
+CALM, SAME, CHANGED = 0, 1, 2  # the user has not changed; it has now; it had before
 
 
 class Reading(NamedTuple):
@@ -43,25 +45,58 @@ def tally(
     for i in range(len(users)):
         was[i] = verdict.changed[users[i]]
     for i in range(len(users)):
-        u, a = users[i], arms[i]
+        u = users[i]
         if by_plays:
             times[i] = clock[u] + 1.0
         if times[i] > clock[u] or kept.counts[u].sum() == 0:
             clock[u] = times[i]
-        kept.counts[u, a] += 1
-        kept.sums[u, a], kept.carries[u, a] = add_exactly(
-            kept.sums[u, a], kept.carries[u, a], rewards[i]
-        )
-        epoch, g = place(times[i], half_life[u])
-        add_cell(kept, u, a, epoch, g, g * rewards[i], g * g)
-        verdict.doubts[u, a] = doubt(kept, u, a)
-        if verdict.changed[u] or verdict.doubts[u, a] > verdict.limit[u]:
-            verdict.changed[u] = has_changed(verdict, u)
+        if not count(kept, verdict, reading, u, arms[i], rewards[i], times[i], half_life[u]):
             calm = False
-        if not verdict.changed[u]:
-            reading.counts[u, a] = kept.counts[u, a]
-            reading.sums[u, a] = kept.sums[u, a]
-            reading.carries[u, a] = kept.carries[u, a]
+    return calm
+
+
+@lean
+def tally_play(state: Plain, arm: int, reward: float) -> int:
+    """Add a reward of the one user there is, a play after the one before, as `tally` does.
+
+    Return `CALM`, or else what the user was before. With few arrays to hand over, for agents.
+    """
+    kept, verdict, reading = Sums(*state[0]), Verdict(*state[1]), Reading(*state[2])
+    half_life, clock = state[3], state[4]
+    was = CHANGED if verdict.changed[0] else SAME
+    clock[0] += 1.0
+    calm = count(kept, verdict, reading, 0, arm, reward, clock[0], half_life[0])
+    return CALM if calm else was
+
+
+@part
+def count(
+    kept: Sums,
+    verdict: Verdict,
+    reading: Reading,
+    u: int,
+    a: int,
+    reward: float,
+    time: float,
+    half_life: float,
+) -> bool:
+    """Add a reward to the sums, and judge; write what is read of who has not changed.
+
+    Return whether that is the user, and was before.
+    """
+    calm = True
+    kept.counts[u, a] += 1
+    kept.sums[u, a], kept.carries[u, a] = add_exactly(kept.sums[u, a], kept.carries[u, a], reward)
+    epoch, g = place(time, half_life)
+    add_cell(kept, u, a, epoch, g, g * reward, g * g)
+    verdict.doubts[u, a] = doubt(kept, u, a)
+    if verdict.changed[u] or verdict.doubts[u, a] > verdict.limit[u]:
+        verdict.changed[u] = has_changed(verdict, u)
+        calm = False
+    if not verdict.changed[u]:
+        reading.counts[u, a] = kept.counts[u, a]
+        reading.sums[u, a] = kept.sums[u, a]
+        reading.carries[u, a] = kept.carries[u, a]
     return calm
 
 

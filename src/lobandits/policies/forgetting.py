@@ -16,7 +16,16 @@ from lobandits._checks import BoolArray, FloatArray, IntArray, one_of, positive
 from lobandits._jit import Plain, unnamed
 from lobandits.errors import LobInputError
 from lobandits.policies.change import DOUBT, Verdict, judge
-from lobandits.policies.faded_reading import Reading, add_read, fade, read, tally
+from lobandits.policies.faded_reading import (
+    CALM,
+    CHANGED,
+    Reading,
+    add_read,
+    fade,
+    read,
+    tally,
+    tally_play,
+)
 from lobandits.policies.faded_sums import Sums, add_recent, faded
 from lobandits.policies.rewards import add_exactly
 from lobandits.policies.state import S, State, array
@@ -293,8 +302,28 @@ def add_and_forget(
     """
     when = np.empty(len(users)) if times is None else times
     was = np.empty(len(users), np.bool_)
-    if tally(state.open, users, arms, rewards, when, times is None, was):
-        return
+    if not tally(state.open, users, arms, rewards, when, times is None, was):
+        _bring_along(policy, state, users, arms, rewards, when, was)
+
+
+def add_play(policy: Any, state: Any, arm: int, reward: float) -> None:
+    """Add a reward of the one user of a state, a play after the one before."""
+    told = tally_play(state.open, arm, reward)
+    if told != CALM:
+        one = np.zeros(1, np.int64), np.array([arm]), np.array([reward]), state.clock.copy()
+        _bring_along(policy, state, *one, np.array([told == CHANGED]))
+
+
+def _bring_along(
+    policy: Any,
+    state: Any,
+    users: IntArray,
+    arms: IntArray,
+    rewards: FloatArray,
+    when: FloatArray,
+    was: BoolArray,
+) -> None:
+    """Bring what is read along, of users who have changed, or had before."""
     same = was == state.changed[users]
     stayed = np.flatnonzero(same & was)
     if not policy.absorbs_more:
