@@ -79,7 +79,7 @@ class Forgetting(State):
     @property
     def effective(self) -> tuple[Any, FloatArray]:
         r"""Counts :math:`(\sum g)^2 / \sum g^2`, which bounds need, and sums of the same means."""
-        if not self.changed.any():
+        if not np.count_nonzero(self.changed):  # a microsecond sooner than any()
             return self.counts, self.sums
         share = np.ones(self.counts.shape)
         faded = self.changed[:, np.newaxis] & (self.counts > 0)
