@@ -45,7 +45,7 @@ class TopArmsUCB(OrderPolicy[State]):
 
     def odds(self, state: State, allowed: BoolArray) -> FloatArray:
         """Return 1 for the arms in A_0 of the largest index, 0 for the others."""
-        tops = self._tops_among(allowed)
+        tops = self._all_tops if allowed is self.all_arms else self._tops_among(allowed)
         return largest_indices(*state.effective, tops, 2 * self.sigma**2)
 
     def details(self, state: State, allowed: BoolArray) -> Details:
@@ -56,7 +56,7 @@ class TopArmsUCB(OrderPolicy[State]):
 
     def _tops_among(self, allowed: BoolArray) -> BoolArray:
         """Return the allowed arms that are on top of some state, (1 or n_users, n_arms)."""
-        if allowed is self.all_arms or allowed.all():
+        if allowed.all():
             return self._all_tops
         return tops_among(self.orders.tables, allowed)
 
