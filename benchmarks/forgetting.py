@@ -3,8 +3,8 @@
 k = 10 arms, m = 10 states, users' own scales and shifts, T = 1,500. After every 300 rounds each
 user lives in a state drawn anew, or has another scale and shift, or all means have drifted; or
 nobody changes. Half-lives are chosen on other seeds. Then what a decision costs, in a simulation,
-in a service of this process, and over HTTP. Run with ``python benchmarks/forgetting.py``;
-``--part`` is for one of these.
+of one agent, in a service of this process, and over HTTP. Run with
+``python benchmarks/forgetting.py``; ``--part`` is for one of these.
 """
 
 import argparse
@@ -100,6 +100,36 @@ def cost(names: list[str], n_users: int, rounds: int = 200) -> None:
         each = np.min(found[1:], axis=0)
         rows.append([name, *(f"{1e6 * one:.2f}" for one in each), f"{each[1] / each[0]:.2f}"])
     show("CPU of a decision", ["policy", "never, us", "fading, us", "ratio, at most 1.1"], rows)
+
+
+AGENTS = ["ucb", "ts", "lobts", "lobbayes"]
+LATE: dict[str, dict[str, Any]] = {
+    "never": {},
+    "on_change": {"half_life": 1e9},
+    "always": {"half_life": 1e9, "forget": "always"},
+}
+
+
+def agents(turns: int = 40, plays: int = 400) -> None:
+    """The processor time of `Agent.choose` and `Agent.record`; of many turns, the least."""
+    problems, rows = task(None, 0).sample(1, seed=0), []
+    rewards = np.random.default_rng(0).normal(size=plays).tolist()
+    for name in AGENTS:
+        made = {key: spec(problems) for key, spec in policies(name, LATE, 0).items()}
+        least = dict.fromkeys(LATE, np.inf)
+        for turn in range(turns):
+            for label in list(LATE)[:: 1 if turn % 2 else -1]:
+                agent = lob.Agent(made[label], seed=0)
+                began = time.process_time()
+                for reward in rewards:
+                    agent.record(agent.choose(), reward)
+                least[label] = min(least[label], (time.process_time() - began) / plays)
+        for label in ("on_change", "always"):
+            each = (f"{1e6 * least[one]:.2f}" for one in ("never", label))
+            bar = "at most 1.1" if label == "on_change" else ""
+            rows.append([name, label, *each, f"{least[label] / least['never']:.2f}", bar])
+    heads = ["agent", "forgets", "never, us", "fading, us", "ratio", "bar"]
+    show("Processor time of a choice with its reward of one agent", heads, rows)
 
 
 DAY = 86400.0
@@ -283,7 +313,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2, help="seeds for reporting")
     parser.add_argument("--policies", default=",".join(POLICIES), help="names, with commas")
     parser.add_argument(
-        "--part", choices=["regret", "cost", "served", "http"], help="by default all"
+        "--part", choices=["regret", "cost", "agents", "served", "http"], help="by default all"
     )
     parser.add_argument("--served", type=int, default=10_000, help="users of the service")
     given = parser.parse_args()
@@ -292,6 +322,8 @@ def main() -> None:
         gains(names, given.users, given.seeds)
     if given.part in (None, "cost"):
         cost(names, given.users)
+    if given.part in (None, "agents"):
+        agents()
     if given.part in (None, "served"):
         served([name for name in names if name != "lobids"], given.served)
     if given.part in (None, "http"):

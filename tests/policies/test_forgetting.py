@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 import lobandits as lob
 from lobandits.errors import LobInputError
 from lobandits.policies import UCB, State
+from lobandits.policies.faded_reading import HALF_LIFE as HALF_LIFE_COLUMN
+from lobandits.policies.faded_sums import COUNT, DOUBT, EPOCH, SQUARES, SUM, WEIGHT
 
 HALF_LIFE = 7.0
 POLICY = UCB(3, 1.0, half_life=HALF_LIFE, forget="always")
@@ -59,10 +61,10 @@ def check_alike(state: Any, rewards: Rewards, now: float) -> None:
     weights, sums, squares = plain(rewards, now)
     size = max(1.0, *(abs(reward) for _, _, reward, _ in rewards)) if rewards else 1.0
     whole = max(weights.max(), 1e-100)
-    factor = 2.0 ** (64.0 * there.epochs - now / HALF_LIFE)
+    factor = 2.0 ** (64.0 * there.ledger[:, :, EPOCH] - now / HALF_LIFE)
     np.testing.assert_allclose(there.counts, weights, rtol=1e-12, atol=1e-12 * whole)
     np.testing.assert_allclose(there.sums, sums, rtol=1e-12, atol=1e-12 * whole * size)
-    kept = there.recent_squares * factor**2
+    kept = there.ledger[:, :, SQUARES] * factor**2
     np.testing.assert_allclose(kept, squares, rtol=1e-12, atol=1e-12 * whole**2)
 
 
@@ -103,7 +105,7 @@ def test_the_effective_number_lies_between_the_weight_and_the_plays() -> None:
     POLICY.record(state, [0] * 50, [1.0] * 50, users=0)
     numbers, sums = state.effective
     assert state.counts[0, 0] < numbers[0, 0] < 50
-    weight, squares = state.recent_counts[0, 0], state.recent_squares[0, 0]
+    weight, squares = state.ledger[0, 0, [WEIGHT, SQUARES]]
     assert numbers[0, 0] == pytest.approx(weight**2 / squares)
     assert sums[0, 0] / numbers[0, 0] == pytest.approx(1.0)
 
@@ -270,14 +272,14 @@ def test_what_is_read_depends_on_the_rewards_alone(rewards: Rewards, cut: int, s
             WARY.record(part, [arm], [reward], [user], [when])
     merged = parts[0].merge(parts[1])
     plain_doubts = doubts(rewards)
-    np.testing.assert_allclose(merged.doubts, plain_doubts, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(merged.ledger[:, :, DOUBT], plain_doubts, rtol=1e-6, atol=1e-9)
     if (abs(plain_doubts - 16.0) > 1e-3).all():
         assert merged.changed.tolist() == (plain_doubts.max(axis=1) > 16.0).tolist()
     back: Any = WARY.restore(merged.to_dict())
     assert back.changed.tolist() == merged.changed.tolist()
     np.testing.assert_allclose(back.counts, merged.counts, rtol=1e-12)
     for user in np.flatnonzero(~merged.changed):
-        assert merged.counts[user].tolist() == merged.total_counts[user].tolist()
+        assert merged.counts[user].tolist() == merged.ledger[user, :, COUNT].tolist()
 
 
 def test_the_difference_of_the_means_has_the_variance_that_is_said() -> None:
@@ -287,7 +289,7 @@ def test_the_difference_of_the_means_has_the_variance_that_is_said() -> None:
     for _ in range(25):
         policy.record(state, np.zeros(4000, int), 3.0 + rng.normal(size=4000))
     # Squares of standard normals: mean 1 and variance 2.
-    assert state.doubts.mean() == pytest.approx(1.0, abs=4 * np.sqrt(2 / 4000))
+    assert state.ledger[:, :, DOUBT].mean() == pytest.approx(1.0, abs=4 * np.sqrt(2 / 4000))
     assert state.changed.mean() < 0.002
 
 
@@ -335,8 +337,19 @@ def test_what_cannot_be_judged_is_forgotten_always() -> None:
         UCB(2, 1.0, half_life=3, forget="never").start()
 
 
-def test_a_state_of_other_sums_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("name", "column", "wrong", "why"),
+    [
+        ("ledger", WEIGHT, -1.0, "weights in the ledger must not be negative"),
+        ("ledger", SQUARES, -1.0, "weights in the ledger must not be negative"),
+        ("ledger", SUM, 2.0, "must be 0 where the count is 0"),
+        ("ledger", COUNT, 1.5, "must be whole numbers from 0"),
+        ("ledger", COUNT, -1.0, "must be whole numbers from 0"),
+        ("facts", HALF_LIFE_COLUMN, 0.0, "half-lives in facts must be positive"),
+    ],
+)
+def test_a_state_of_other_sums_is_refused(name: str, column: int, wrong: float, why: str) -> None:
     data = WARY.start().to_dict()
-    for name, wrong in (("recent_counts", -1.0), ("total_sums", 2.0)):
-        with pytest.raises(LobInputError, match="must"):
-            WARY.restore(data | {name: np.full((1, 3), wrong)})
+    data[name][..., column] = wrong
+    with pytest.raises(LobInputError, match=why):
+        WARY.restore(data)

@@ -95,6 +95,8 @@ def test_any_order_any_transactions_and_any_landmark_store_the_plain_sums(
     for first, last in itertools.pairwise(ends):
         write(store, added(user, [rewards[i] for i in order[first:last]]))
     check(rows(store, user), rewards)
+    plays = store.rows("SELECT sum(plays) FROM statistics WHERE user_id = :user", user=user)
+    assert (plays[0][0] or 0) == len(rewards)
 
 
 @given(rewards=REWARDS, cut=st.integers(0, 25))

@@ -13,120 +13,107 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from lobandits._checks import BoolArray, FloatArray, IntArray, one_of, positive
-from lobandits._jit import Plain, unnamed
 from lobandits.errors import LobInputError
-from lobandits.policies.change import DOUBT, Verdict, judge
+from lobandits.policies.change import TRUST
 from lobandits.policies.faded_reading import (
-    CALM,
     CHANGED,
-    Reading,
+    CLOCK,
+    FACTS,
+    HALF_LIFE,
+    LEAST,
+    NOTHING,
+    READ_AT,
+    TURNED,
     add_read,
+    anyone_changed,
+    effective_numbers,
     fade,
+    fade_others,
     read,
+    settle,
     tally,
-    tally_play,
 )
-from lobandits.policies.faded_sums import Sums, add_recent, faded
-from lobandits.policies.rewards import add_exactly
+from lobandits.policies.faded_sums import (
+    COLUMNS,
+    COUNT,
+    SQUARES,
+    SUM,
+    WEIGHT,
+    add_ledger,
+    write_weights,
+)
 from lobandits.policies.state import S, State, array
 
 ALWAYS, ON_CHANGE = "always", "on_change"
-NOTHING = 400.0  # half-lives after which a reward counts for nothing: its weight would be 1e-120
+Open = tuple[FloatArray, FloatArray, Any, FloatArray, FloatArray]
 
 
 class Forgetting(State):
-    """A state that forgets: ``counts`` and ``sums`` are what is read of the sums kept beside them.
+    """A state that forgets: ``counts`` and ``sums`` are what is read of the ledger beside them.
 
     Of a user who has changed, they fade as the clock moves on. The clock counts plays, unless
     rewards come with times.
+
+    Attributes
+    ----------
+    ledger : float64 (n_users, n_arms, 8)
+        The sums of all time and the faded ones, by the columns of `faded_sums`.
+    facts : float64 (n_users, 5)
+        Half-life, limit, clocks and whether it has changed, by the columns of `faded_reading`.
     """
 
-    half_life: FloatArray
-    limit: FloatArray
-    clock: FloatArray
-    read_at: FloatArray
-    total_counts: IntArray
-    total_sums: FloatArray
-    total_carries: FloatArray
-    recent_counts: FloatArray
-    recent_sums: FloatArray
-    recent_squares: FloatArray
-    epochs: IntArray
-    doubts: FloatArray
-    changed: BoolArray
+    ledger: FloatArray
+    facts: FloatArray
+    calm = False  # True: nobody has changed, as was seen since rewards last spoke for it
     added: ClassVar = {
-        "half_life": array("memory", dtype=np.float64),
-        "limit": array("memory", dtype=np.float64),
-        "clock": array("memory", dtype=np.float64),
-        "read_at": array("cache", dtype=np.float64),
-        "total_counts": array("sum", "arms", ages="keep"),
-        "total_sums": array("sum", "arms", dtype=np.float64, ages="keep"),
-        "total_carries": array("sum", "arms", dtype=np.float64, ages="keep"),
-        "recent_counts": array("memory", "arms", dtype=np.float64),
-        "recent_sums": array("memory", "arms", dtype=np.float64),
-        "recent_squares": array("memory", "arms", dtype=np.float64),
-        "epochs": array("memory", "arms"),
-        "doubts": array("cache", "arms", dtype=np.float64),
-        "changed": array("cache", dtype=np.bool_),
+        "ledger": array("sum", "arms", "columns", dtype=np.float64, ages="keep"),
+        "facts": array("memory", "facts", dtype=np.float64),
     }
 
     @property
     def plays(self) -> IntArray:
         """Rewards recorded for each user, whatever they weigh now, (n_users,)."""
-        plays: IntArray = self.total_counts.sum(axis=1)
+        plays: IntArray = self.ledger[:, :, COUNT].sum(axis=1).astype(np.int64)
         return plays
+
+    @property
+    def changed(self) -> BoolArray:
+        """Who has changed, (n_users,): of these, rewards fade."""
+        return self.facts[:, CHANGED] > 0
 
     @property
     def effective(self) -> tuple[Any, FloatArray]:
         r"""Counts :math:`(\sum g)^2 / \sum g^2`, which bounds need, and sums of the same means."""
-        if not np.count_nonzero(self.changed):  # a microsecond sooner than any()
-            return self.counts, self.sums
-        share = np.ones(self.counts.shape)
-        faded = self.changed[:, np.newaxis] & (self.counts > 0)
-        np.divide(self.recent_counts**2, self.recent_squares, out=share, where=faded)
-        np.divide(share, self.counts, out=share, where=faded)
-        return self.counts * share, self.sums * share
+        if not self.calm:
+            if anyone_changed(self.facts):
+                both = np.empty((2, *self.counts.shape))
+                effective_numbers(*self.open[:4], both)
+                return both[0], both[1]
+            self.calm = True
+        return self.counts, self.sums
 
     @cached_property
-    def kept(self) -> Sums:
-        """The sums, as kernels take them."""
-        return Sums(
-            self.total_counts, self.total_sums, self.total_carries,
-            self.recent_counts, self.recent_sums, self.recent_squares, self.epochs,
-        )  # fmt: skip
+    def open(self) -> Open:
+        """The arrays that kernels take."""
+        return self.ledger, self.facts, self.counts, self.sums, self.carries
 
-    @cached_property
-    def reading(self) -> Reading:
-        """What is read, as kernels take it."""
-        return Reading(self.counts, self.sums, self.carries, self.read_at)
-
-    @cached_property
-    def verdict(self) -> Verdict:
-        """Whether users have changed, as kernels take it."""
-        return Verdict(self.doubts, self.changed, self.limit)
-
-    @cached_property
-    def open(self) -> Plain:
-        """All of these, half-lives and clocks, as kernels take them soonest."""
-        parts = self.kept, self.verdict, self.reading, self.half_life, self.clock
-        plain: Plain = unnamed(parts)
-        return plain
-
-    def recent_at(self, users: IntArray, times: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the weights and weighted sums of some users at some times."""
-        counts, sums = np.empty((2, len(users), self.n_arms))
-        faded(self.kept, self.half_life, users, times, counts, sums, 2.0**-NOTHING)
-        return counts, sums
+    @property
+    def recent(self) -> FloatArray:
+        """What rewards weigh now, (n_users, n_arms), whether or not users have changed."""
+        weights = np.empty((self.n_users, self.n_arms))
+        halvings = self.facts[:, CLOCK] / self.facts[:, HALF_LIFE]
+        write_weights(self.ledger, halvings, LEAST, weights)
+        return weights
 
     def move(self, users: IntArray, times: FloatArray) -> None:
         """Set the clocks of some users, each named once, and let what is read fade until then."""
-        self.clock[users] = times
+        self.facts[users, CLOCK] = times
         some = self.changed[users]
         self._fade(users[some], times[some])
 
     def _fade(self, users: IntArray, times: FloatArray) -> None:
         """Let what is read of users who have changed fade until some times."""
-        fade(self._fading, self.read_at, self.half_life, users, times, 2.0**-NOTHING)
+        fade(self._fading, self.facts, users, times)
         self._empty(users, "reset")
 
     def add_faded(
@@ -138,39 +125,52 @@ class Forgetting(State):
         some: IntArray,
     ) -> None:
         """Add ``some`` rewards, of users who have changed, to what is read."""
-        args = self._fading, self.total_counts, self.read_at, self.half_life
-        add_read(*args, users, arms, rewards, times, some, NOTHING)
+        add_read(self._fading, self.ledger, self.facts, users, arms, rewards, times, some)
         self._empty(users[some], "reset")
+
+    def follow(self, told: float) -> None:
+        """Bring along what is kept of one user who has or had changed, after `tally_play`."""
+        self.calm = False
+        if told == TURNED:
+            self.reread(np.zeros(1, np.int64))
+            return
+        others, resets = self._others
+        if others:
+            fade_others(others, 0, 0, told)
+        if resets:
+            self._empty(0, "reset")
+
+    @cached_property
+    def _others(self) -> tuple[tuple[FloatArray, ...], bool]:
+        """What fades beside counts, sums and carries, and whether something starts anew then."""
+        kind: Any = type(self)
+        return self._fading[3:], bool(_aging(kind, ("reset",)))
 
     def check(self) -> Self:
         """Refuse sums that no rewards have."""
-        for name in ("recent_counts", "recent_squares"):
-            if (getattr(self, name) < 0).any():
-                raise LobInputError(f"{name} must not be negative")
-        if ((self.total_counts == 0) & ((self.total_sums != 0) | (self.recent_counts > 0))).any():
-            raise LobInputError("total_sums and recent_counts must be 0 where total_counts is 0")
+        counts, weights = self.ledger[:, :, COUNT], self.ledger[:, :, WEIGHT]
+        if (self.facts[:, HALF_LIFE] <= 0).any():
+            raise LobInputError("the half-lives in facts must be positive")
+        if ((counts < 0) | (counts != np.floor(counts))).any():
+            raise LobInputError("the counts in the ledger must be whole numbers from 0")
+        if (weights < 0).any() or (self.ledger[:, :, SQUARES] < 0).any():
+            raise LobInputError("the weights in the ledger must not be negative")
+        if ((counts == 0) & ((self.ledger[:, :, SUM] != 0) | (weights > 0))).any():
+            raise LobInputError("sums and weights in the ledger must be 0 where the count is 0")
         return self
 
     def settle(self) -> Self:
-        """Read what the sums of all users say, after these were set."""
-        users = np.arange(self.n_users)
-        if (self.limit < 0).all():
-            self.changed[:] = True  # whatever the doubts
-        else:
-            judge(self.kept, self.verdict, users)
-        self._read(users)
+        """Judge all users and read what their sums say, after these were set."""
+        self.calm = False
+        settle(*self.open)
         return self
 
     def reread(self, users: IntArray) -> None:
         """Read the sums of some users anew; what was derived from the old reading is forgotten."""
-        self._read(users)
+        read(*self.open, users)
         self._empty(users, "reset", "renew")
 
-    def _read(self, users: IntArray) -> None:
-        args = self.kept, self.changed, self.half_life, self.clock
-        read(*args, users, 2.0**-NOTHING, self.reading)
-
-    def _empty(self, users: IntArray, *ages: str) -> None:
+    def _empty(self, users: IntArray | int, *ages: str) -> None:
         """Forget what is of some users, where an array ages so."""
         kind: Any = type(self)
         for name, empty in _aging(kind, ages):
@@ -189,23 +189,23 @@ class Forgetting(State):
 
     def merge(self, other: Self) -> Self:
         """Return the state after the rewards of both, whose clocks must be the same clock."""
-        if type(other) is type(self) and not np.array_equal(self.half_life, other.half_life):
-            raise LobInputError(
-                f"cannot merge: the half-lives are {self.half_life.tolist()} here and "
-                f"{other.half_life.tolist()} there"
-            )
+        if type(other) is type(self):
+            mine, theirs = self.facts[:, HALF_LIFE], other.facts[:, HALF_LIFE]
+            if not np.array_equal(mine, theirs):
+                raise LobInputError(
+                    f"cannot merge: the half-lives are {mine.tolist()} here and "
+                    f"{theirs.tolist()} there"
+                )
         super().merge(other)  # refuses what does not fit
         parts, users = (self.copy(), other.copy()), np.arange(self.n_users)
-        clocks = [np.where(part.plays > 0, part.clock, -np.inf) for part in parts]
+        clocks = [np.where(part.plays > 0, part.facts[:, CLOCK], -np.inf) for part in parts]
         now = np.where(np.isinf(np.maximum(*clocks)), 0.0, np.maximum(*clocks))
         for part in parts:
             part.move(users, now)  # what a policy adds up beside counts and sums
         merged = State.merge(*parts)
-        merged.half_life[:], merged.limit[:], merged.clock[:] = self.half_life, self.limit, now
-        total, carry = add_exactly(self.total_sums, self.total_carries, other.total_carries)
-        merged.total_sums[:], merged.total_carries[:] = add_exactly(total, carry, other.total_sums)
+        merged.facts[:], merged.facts[:, CLOCK], merged.ledger[:] = self.facts, now, 0.0
         for part in parts:
-            add_recent(merged.kept, part.kept)
+            add_ledger(merged.ledger, part.ledger)
         return merged.settle()
 
     def __reduce__(self) -> Any:
@@ -260,36 +260,45 @@ def limit_of(policy: Any) -> float:
     """
     sigma = getattr(policy, "sigma", None)
     always = policy.forget == ALWAYS or sigma is None or policy.absorbs_more
-    return -1.0 if always else DOUBT * float(sigma or 0.0) ** 2
-
-
-@cache
-def _layout(kind: Any) -> list[tuple[str, Any, bool]]:
-    """Return the arrays of a kind of state: name, type, and whether there is one number an arm."""
-    return [(f.name, f.metadata["dtype"], "arms" in f.metadata["axes"]) for f in fields(kind)]
+    return -1.0 if always else TRUST * float(sigma or 0.0) ** 2
 
 
 def with_half_life(policy: Any, state: S) -> S:
     """Return an empty state of a policy as one that forgets."""
+    ledger = np.zeros((*state.counts.shape, COLUMNS))
+    return with_ledger(policy, state, ledger, policy.half_life, 0.0)
+
+
+def with_ledger(policy: Any, state: S, ledger: FloatArray, half_life: float, now: float) -> S:
+    """Return an empty state as one that forgets, has this ledger, and a clock that says now."""
     kind: Any = type(state)
     made: Any = forgetting(kind)
-    arrays: dict[str, Any] = {}
-    for name, dtype, by_arm in _layout(made):
-        if name in Forgetting.added:
-            arrays[name] = np.zeros(state.counts.shape if by_arm else state.n_users, dtype)
-        else:
-            arrays[name] = np.ascontiguousarray(getattr(state, name), dtype)
-    check_forgetting(policy)
-    arrays["half_life"][:] = policy.half_life
-    arrays["limit"][:] = limit_of(policy)
-    arrays["changed"][:] = arrays["limit"] < 0
-    empty: S = made(**arrays)
-    return empty
+    arrays = {name: getattr(state, name) for name in _names(kind)}
+    for name in _turning(kind):
+        arrays[name] = arrays[name].astype(np.float64)
+    limit = limit_of(policy)
+    facts = np.empty((len(ledger), FACTS))
+    facts[:] = half_life, limit, now, 0.0, limit < 0  # the columns in their order
+    with_facts: S = made(**arrays, ledger=ledger, facts=facts)
+    return with_facts
+
+
+@cache
+def _names(kind: Any) -> list[str]:
+    """Return the arrays of a kind of state."""
+    return [f.name for f in fields(kind)]
+
+
+@cache
+def _turning(kind: Any) -> list[str]:
+    """Return the arrays of whole numbers that fade."""
+    scaled = [f for f in fields(kind) if f.metadata["ages"] == "scale"]
+    return [f.name for f in scaled if f.metadata["dtype"] is not np.float64]
 
 
 def add_and_forget(
     policy: Any,
-    state: Any,
+    state: Forgetting,
     users: IntArray,
     arms: IntArray,
     rewards: FloatArray,
@@ -302,21 +311,14 @@ def add_and_forget(
     """
     when = np.empty(len(users)) if times is None else times
     was = np.empty(len(users), np.bool_)
-    if not tally(state.open, users, arms, rewards, when, times is None, was):
+    if not tally(*state.open, users, arms, rewards, when, times is None, was):
+        state.calm = False
         _bring_along(policy, state, users, arms, rewards, when, was)
-
-
-def add_play(policy: Any, state: Any, arm: int, reward: float) -> None:
-    """Add a reward of the one user of a state, a play after the one before."""
-    told = tally_play(state.open, arm, reward)
-    if told != CALM:
-        one = np.zeros(1, np.int64), np.array([arm]), np.array([reward]), state.clock.copy()
-        _bring_along(policy, state, *one, np.array([told == CHANGED]))
 
 
 def _bring_along(
     policy: Any,
-    state: Any,
+    state: Forgetting,
     users: IntArray,
     arms: IntArray,
     rewards: FloatArray,
@@ -349,9 +351,9 @@ def _absorb_faded(
     which add with weight 1, need not know of it.
     """
     first = state.plays[users] == 1
-    now = np.where(first, times, state.read_at[users])
-    state.read_at[users] = now
-    heard = now - times < NOTHING * state.half_life[users]
+    now = np.where(first, times, state.facts[users, READ_AT])
+    state.facts[users, READ_AT] = now
+    heard = now - times < NOTHING * state.facts[users, HALF_LIFE]
     some = users[heard]
     state._fade(some, times[heard])
     policy.absorb(state, some, arms[heard], rewards[heard])

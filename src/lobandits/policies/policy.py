@@ -204,7 +204,8 @@ class Policy(Frozen, ABC, Generic[S]):
         if self.half_life is None:
             self.absorb(state, users, arms, rewards)
         else:
-            add_and_forget(self, state, users, arms, rewards, times)
+            fading: Any = state
+            add_and_forget(self, fading, users, arms, rewards, times)
 
     def probabilities(self, state: S, allowed: ArrayLike | None = None) -> FloatArray:
         """Return the chance that `choose` picks each arm, (n_users, n_arms)."""

@@ -197,7 +197,7 @@ def check_state(
 
 def stored_users(data: Mapping[str, ArrayLike]) -> int:
     """Return how many users a stored state has."""
-    for name in ("counts", "total_counts"):  # the second where it forgets
+    for name in ("counts", "ledger"):  # the second where it forgets
         if isinstance(data, Mapping) and name in data:
             return len(np.atleast_1d(number_array(name, data[name])))
     raise LobInputError("a state needs the array 'counts'")

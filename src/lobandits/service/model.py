@@ -9,6 +9,7 @@ from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
 from lobandits.errors import LobError, LobInputError
 from lobandits.orders.arms import arm_index
 from lobandits.orders.contexts import arms_in_context, contexts_of, name_in_context
+from lobandits.policies.faded_sums import COLUMNS, COUNT, EPOCH, SQUARES, SUM, WEIGHT, WEIGHTED
 from lobandits.policies.forgetting import limit_of
 from lobandits.service.control_group import PLAIN, Rules
 from lobandits.service.decision import MOST_CHARACTERS
@@ -30,6 +31,7 @@ from lobandits.service.store import Store
 from lobandits.service.store.models import DEFAULT_PROBLEM, arm_numbers, read_model
 from lobandits.service.store.transaction import StoredStatistics
 
+FADED = EPOCH, WEIGHT, WEIGHTED, SQUARES  # the columns of a ledger, in the order of the store's
 Places = list[int] | None  # of allowed arms in the model, in any order; None for all arms
 
 
@@ -140,15 +142,15 @@ class Model:
         counts[cells], sums[cells] = stored.plays[kept], stored.totals[kept]
         if self.half_life is None or stored.recent is None:
             return Table(counts, sums)
-        table, recent = RecentTable.empty(counts.shape, self.half_life, now), stored.recent
+        recent = stored.recent
         if recent.users is not stored.users:  # those of some users, or arms, alone
             kept, cells = self._cells(numbers, recent.users, recent.arms)
         fits = recent.half_lives[kept] == self.half_life
-        table.epochs[cells] = recent.epochs[kept] * fits
-        table.weights[cells] = recent.weights[kept] * fits
-        table.weighted[cells] = recent.weighted[kept] * fits
-        table.squares[cells] = recent.squares[kept] * fits
-        return Table(counts, sums, table)
+        ledger = np.zeros((*counts.shape, COLUMNS))
+        ledger[:, :, COUNT], ledger[:, :, SUM] = counts, sums
+        for column, values in zip(FADED, recent[-len(FADED) :], strict=True):
+            ledger[(*cells, column)] = values[kept] * fits
+        return Table(counts, sums, RecentTable(ledger, self.half_life, now))
 
     def _cells(
         self, numbers: IntArray, users: IntArray, arms: IntArray

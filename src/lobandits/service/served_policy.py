@@ -11,7 +11,8 @@ from lobandits._checks import BoolArray, FloatArray, IntArray, positive
 from lobandits.errors import LobError, LobInputError
 from lobandits.policies import Policy, State, policy_from_dict
 from lobandits.policies.choices import draw_arms, normalised
-from lobandits.policies.forgetting import with_half_life
+from lobandits.policies.faded_sums import COLUMNS
+from lobandits.policies.forgetting import with_ledger
 from lobandits.policies.registry import stored_form
 from lobandits.service.decision import MOST_ALLOWED, MOST_CHARACTERS
 
@@ -87,7 +88,7 @@ def decoded(text: str) -> Policy:
     counts, half_life = np.zeros((1, policy.n_arms), np.int64), microseconds_of(policy)
     tables: list[RecentTable | None] = [None]
     if half_life is not None:  # users who have changed have states of another kind
-        tables.append(RecentTable.empty(counts.shape, half_life, 0))
+        tables.append(RecentTable(np.zeros((*counts.shape, COLUMNS)), half_life, 0))
     for recent in tables:
         state = state_of(policy, counts, np.zeros(counts.shape), recent)
         choose_arms(policy, state, policy.all_arms, np.random.default_rng(0))
@@ -107,29 +108,15 @@ def microseconds_of(policy: Policy) -> int | None:
 
 
 class RecentTable(NamedTuple):
-    """Faded sums of users' arms, (n_users, n_arms) each, by a half-life; times in microseconds."""
+    """What is known of users' arms, and what has faded, as a ledger; times in microseconds."""
 
-    epochs: IntArray
-    weights: FloatArray
-    weighted: FloatArray
-    squares: FloatArray
+    ledger: FloatArray
     half_life: int
     now: int
 
-    @classmethod
-    def empty(cls, shape: tuple[int, ...], half_life: int, now: int) -> "RecentTable":
-        """Return that nothing is recent."""
-        weights, weighted, squares = np.zeros((3, *shape))
-        return cls(np.zeros(shape, np.int64), weights, weighted, squares, half_life, now)
-
     def take(self, rows: IntArray) -> "RecentTable":
         """Return the rows of some users."""
-        return self._replace(
-            epochs=self.epochs[rows],
-            weights=self.weights[rows],
-            weighted=self.weighted[rows],
-            squares=self.squares[rows],
-        )
+        return self._replace(ledger=self.ledger[rows])
 
 
 def as_policy(data: Mapping[str, Any]) -> Policy:
@@ -186,18 +173,7 @@ def state_of(
     """
     state: Any = policy.one_time_state(len(counts))
     if recent is not None:
-        return _fading_state(policy, state, counts, sums, recent)
+        return with_ledger(policy, state, *recent).settle()  # type: ignore[no-any-return]
     state.counts[...] = counts
     state.sums[...] = sums
     return state  # type: ignore[no-any-return]
-
-
-def _fading_state(
-    policy: Policy, empty: State, counts: IntArray, sums: FloatArray, recent: RecentTable
-) -> State:
-    state: Any = with_half_life(policy, empty)
-    state.half_life[:], state.clock[:] = recent.half_life, recent.now
-    state.total_counts[...], state.total_sums[...] = counts, sums
-    state.epochs[...], state.recent_counts[...] = recent.epochs, recent.weights
-    state.recent_sums[...], state.recent_squares[...] = recent.weighted, recent.squares
-    return state.settle()  # type: ignore[no-any-return]

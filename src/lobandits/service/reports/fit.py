@@ -35,12 +35,11 @@ def fit_report(policy: Policy, state: State) -> dict[str, Any] | None:
 
 def recent_report(state: Any) -> dict[str, Any] | None:
     """Return how much of what is known of users is recent, and how many changed; None: for ever."""
-    if not hasattr(state, "recent_at"):
+    if not hasattr(state, "recent"):
         return None
-    users = np.arange(state.n_users)
-    weights = state.recent_at(users, state.clock)[0].sum(axis=1)
-    known = state.plays > 0
-    shares = weights[known] / state.plays[known]
+    plays = state.plays
+    known = plays > 0
+    shares = state.recent.sum(axis=1)[known] / plays[known]
     n = int(known.sum())
     return {
         "users": n,

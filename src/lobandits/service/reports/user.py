@@ -4,8 +4,6 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
 from lobandits.policies.choices import normalised
 from lobandits.service.control_group import CONTROL, MODEL, Rules
 from lobandits.service.model import Model, Places, Table
@@ -35,7 +33,7 @@ def user_report(
     if table.recent is None:
         return {"user": user, "plays": plays, "arms": arms}
     state: Any = state_of(model.policy, *table)
-    weights = state.recent_at(np.arange(1), state.clock)[0][0].tolist()
+    weights = state.recent[0].tolist()
     for arm, weight in zip(model.policy.arms, weights, strict=True):
         arms[arm]["recent"] = weight
     about = {"recent": sum(weights), "changed": bool(state.changed[0])}

@@ -70,12 +70,14 @@ class PostgresTransaction(Transaction):
         self.cursor.execute(text, (list(values),), binary=True)
         return list(self.cursor.fetchall())
 
-    def change(self, statement: str, kinds: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    def change(self, statement: str, kinds: str, rows: Sequence[tuple[Any, ...]]) -> int:
         """Execute the statement for all rows."""
-        if rows:
-            arrays = ", ".join(f"%b::{kind}[]" for kind in kinds.split())
-            text = statement.format(rows=f"SELECT * FROM unnest({arrays})")
-            self.cursor.execute(text, [list(column) for column in zip(*rows, strict=True)])
+        if not rows:
+            return 0
+        arrays = ", ".join(f"%b::{kind}[]" for kind in kinds.split())
+        text = statement.format(rows=f"SELECT * FROM unnest({arrays})")
+        self.cursor.execute(text, [list(column) for column in zip(*rows, strict=True)])
+        return int(self.cursor.rowcount)
 
 
 def postgresql_engine(url: URL) -> Engine:

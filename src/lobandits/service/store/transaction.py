@@ -119,9 +119,12 @@ def with_recent(rows: Sequence[Any]) -> StoredStatistics:
 
 def _columns(rows: Sequence[Any], kinds: Sequence[Any]) -> list[Any]:
     columns = list(zip(*rows, strict=True)) or [()] * len(kinds)
-    return [np.array(*given) for given in zip(columns, kinds, strict=True)]
+    return [np.fromiter(*given, len(rows)) for given in zip(columns, kinds, strict=True)]
 
 
+# What is new is added to what is stored, mostly relative to the same landmark. Where it is not, the
+# row is left as it was, and a second statement finds just these: whichever landmark is later stays,
+# and what faded by another half-life begins anew.
 SAME = "statistics.half_life = excluded.half_life"
 AHEAD = "excluded.epoch - statistics.epoch"  # by how many landmarks what is new lies ahead
 SHIFT = "1 / CAST(4294967296 AS DOUBLE PRECISION) / CAST(4294967296 AS DOUBLE PRECISION)"
@@ -132,25 +135,33 @@ NEW = f"(CASE WHEN {SAME} THEN {STEPS.format(side=f'-({AHEAD})')} ELSE 1 END)"
 SOUND = "(CASE WHEN abs({0}) > 1e-200 THEN {0} ELSE 0 END)"
 
 
-def _sum(name: str, old: str = OLD, new: str = NEW) -> str:
-    """Return the sum of what is stored and what is new; mostly their landmarks are the same."""
-    here, there = f"statistics.{name}", f"excluded.{name}"
-    return (
-        f"{name} = CASE WHEN statistics.epoch = excluded.epoch AND {SAME} THEN {here} + {there} "
-        f"ELSE {old} * {SOUND.format(here)} + {new} * {SOUND.format(there)} END"
-    )
+def _sum(name: str) -> str:
+    return f"{name} = statistics.{name} + excluded.{name}"
 
 
-_SUMS = ", ".join(
-    (_sum("weight"), _sum("weighted"), _sum("squares", f"{OLD} * {OLD}", f"{NEW} * {NEW}"))
+def _moved_sum(name: str, old: str = OLD, new: str = NEW) -> str:
+    """Return the sum of what is stored and what is new at the later landmark."""
+    here, there = SOUND.format(f"statistics.{name}"), SOUND.format(f"excluded.{name}")
+    return f"{name} = {old} * {here} + {new} * {there}"
+
+
+ADD_PLAIN = (
+    f"INSERT INTO statistics ({PLAIN}) {{rows}} "
+    f"ON CONFLICT (user_id, arm_id) DO UPDATE SET {_sum('plays')}, {_sum('total')}"
+)
+_INSERT_FADING = (
+    f"INSERT INTO statistics ({PLAIN}, {FADED}) {{rows}} "
+    f"ON CONFLICT (user_id, arm_id) DO UPDATE SET {_sum('plays')}, {_sum('total')}, "
 )
 ADD_FADING = (
-    f"INSERT INTO statistics ({PLAIN}, {FADED}) {{rows}} "
-    "ON CONFLICT (user_id, arm_id) DO UPDATE SET "
-    "plays = statistics.plays + excluded.plays, total = statistics.total + excluded.total, "
-    f"{_SUMS}, half_life = excluded.half_life, "
-    f"epoch = CASE WHEN {SAME} AND {AHEAD} < 0 "
-    "THEN statistics.epoch ELSE excluded.epoch END"
+    f"{_INSERT_FADING}{_sum('weight')}, {_sum('weighted')}, {_sum('squares')} "
+    f"WHERE statistics.epoch = excluded.epoch AND {SAME}"
+)
+ADD_AND_MOVE = (
+    f"{_INSERT_FADING}{_moved_sum('weight')}, {_moved_sum('weighted')}, "
+    f"{_moved_sum('squares', f'{OLD} * {OLD}', f'{NEW} * {NEW}')}, half_life = excluded.half_life, "
+    f"epoch = CASE WHEN {SAME} AND {AHEAD} < 0 THEN statistics.epoch ELSE excluded.epoch END "
+    f"WHERE statistics.epoch <> excluded.epoch OR NOT {SAME}"
 )
 
 
@@ -171,8 +182,11 @@ class Transaction(ABC):
         """Return the rows whose key, of PostgreSQL's type ``kind``, is one of ``values``."""
 
     @abstractmethod
-    def change(self, statement: str, kinds: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Execute the statement for all rows, whose columns have PostgreSQL's types ``kinds``."""
+    def change(self, statement: str, kinds: str, rows: Sequence[tuple[Any, ...]]) -> int:
+        """Execute the statement for all rows, whose columns have PostgreSQL's types ``kinds``.
+
+        Return how many rows it inserted or updated.
+        """
 
     def find_users(self, names: Sequence[str]) -> dict[str, int]:
         """Return the numbers of the users that exist; they stay until the end."""
@@ -223,12 +237,7 @@ class Transaction(ABC):
 
     def add_statistics(self, rows: Iterable[tuple[int, int, int, float]]) -> None:
         """Add (user, arm, plays, total) to what is there; every user and arm comes once."""
-        statement = (
-            "INSERT INTO statistics (user_id, arm_id, plays, total) {rows} "
-            "ON CONFLICT (user_id, arm_id) DO UPDATE SET "
-            "plays = statistics.plays + excluded.plays, total = statistics.total + excluded.total"
-        )
-        self.change(statement, "bigint bigint bigint float8", sorted(rows))
+        self.change(ADD_PLAIN, "bigint bigint bigint float8", sorted(rows))
 
     def add_fading_statistics(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Add (user, arm, plays, total) and the columns of `Recent` to what is there.
@@ -236,10 +245,10 @@ class Transaction(ABC):
         Every user and arm comes once. Whichever landmark is later stays. What faded by another
         half-life begins anew.
         """
-        if not rows:
-            return
         kinds = "bigint bigint bigint float8 bigint bigint float8 float8 float8"
-        self.change(ADD_FADING, kinds, sorted(rows))
+        ordered = sorted(rows)
+        if self.change(ADD_FADING, kinds, ordered) < len(ordered):
+            self.change(ADD_AND_MOVE, kinds, ordered)
 
     def find_decisions(
         self, ids: Sequence[bytes], lock: bool = False
