@@ -11,7 +11,7 @@ import argparse
 import itertools
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from functools import cache, partial
 from typing import Any
@@ -197,10 +197,10 @@ class ServedUsers:
         return (spent + time.process_time() - began) / BATCH
 
 
-def interleaved(calls: dict[str, Callable[[int], float]]) -> dict[str, Any]:
-    """Return the processor times of each call, (ROUNDS,), in turns, after one to warm up."""
+def interleaved(calls: Mapping[str, Callable[[int], float]], rounds: int) -> dict[str, Any]:
+    """Return the processor times of each call, (rounds,), in turns, after one to warm up."""
     found: dict[str, list[float]] = {label: [] for label in calls}
-    for i in range(ROUNDS + 1):
+    for i in range(rounds + 1):
         for label in list(calls)[:: 1 if i % 2 else -1]:
             found[label].append(calls[label](i))
     return {label: np.array(times[1:]) for label, times in found.items()}
@@ -216,7 +216,8 @@ def served(names: list[str], n_users: int) -> None:
                 for label, options in SERVED.items()
             }
             for job in ("singly", "together"):
-                times = interleaved({label: getattr(u, job) for label, u in users.items()})
+                jobs = {label: getattr(u, job) for label, u in users.items()}
+                times = interleaved(jobs, 3 * ROUNDS)
                 never = times.pop("never")
                 for label, mine in times.items():
                     best, middle = mine.min() / never.min(), np.median(mine / never)
@@ -259,7 +260,8 @@ def over_http(names: list[str], n_users: int) -> None:
                         url = new_database(str(database), place)
                     ServedUsers(name, options, url, n_users).service.close()
                     up[label] = stack.enter_context(server(partial(app, url), workers=1))
-                times = interleaved({label: partial(loaded, up[label], n_users) for label in up})
+                loads = {label: partial(loaded, up[label], n_users) for label in up}
+                times = interleaved(loads, ROUNDS)
             never = times.pop("never")
             for label, mine in times.items():
                 middle = f"{np.median(mine / never):.2f}"

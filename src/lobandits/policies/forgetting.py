@@ -64,11 +64,16 @@ class Forgetting(State):
 
     ledger: FloatArray
     facts: FloatArray
-    calm = False  # True: nobody has changed, as was seen since rewards last spoke for it
     added: ClassVar = {
         "ledger": array("sum", "arms", "columns", dtype=np.float64, ages="keep"),
         "facts": array("memory", "facts", dtype=np.float64),
     }
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.calm = False  # True: nobody has changed, as was seen since rewards last spoke for it
+        arrays: Open = self.ledger, self.facts, self.counts, self.sums, self.carries
+        self.open = arrays  # that kernels take
 
     @property
     def plays(self) -> IntArray:
@@ -91,11 +96,6 @@ class Forgetting(State):
                 return both[0], both[1]
             self.calm = True
         return self.counts, self.sums
-
-    @cached_property
-    def open(self) -> Open:
-        """The arrays that kernels take."""
-        return self.ledger, self.facts, self.counts, self.sums, self.carries
 
     @property
     def recent(self) -> FloatArray:

@@ -94,6 +94,7 @@ class LossState(State):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.opened: tuple[Losses, Plain] | None = None  # kept since making it takes time
 
 

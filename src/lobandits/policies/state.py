@@ -73,6 +73,9 @@ class State:
     sums: FloatArray = field(metadata=array("sum", "arms", dtype=np.float64))
     carries: FloatArray = field(metadata=array("sum", "arms", dtype=np.float64))
 
+    def __post_init__(self) -> None:
+        """Prepare what goes with the arrays; kinds of states that need more override this."""
+
     @property
     def n_users(self) -> int:
         """Number of users."""
