@@ -3,8 +3,8 @@
 Of a user who has not changed it is the sums of all time; of one who has, the faded ones as they are
 now. Reading anew and carrying along give the same.
 
-Kernels take it all as five arrays: the ledger (`faded_sums`), what is said below of every user, and
-the counts, sums and carries that policies read.
+Kernels take it all as five arrays: the ledger (`faded_sums`), the facts of every user, with the
+columns below, and the counts, sums and carries that policies read.
 """
 
 from lobandits._checks import BoolArray, FloatArray, IntArray
