@@ -138,15 +138,6 @@ def count(
 
 
 @lean
-def anyone_changed(facts: FloatArray) -> bool:
-    """Tell whether some user has changed."""
-    changed = 0.0
-    for u in range(facts.shape[0]):
-        changed += facts[u, CHANGED]
-    return changed > 0.0
-
-
-@lean
 def settle(
     ledger: FloatArray,
     facts: FloatArray,
@@ -203,15 +194,22 @@ def effective_numbers(
     counts: FloatArray,
     sums: FloatArray,
     out: FloatArray,
-) -> None:
-    """Write (sum of g)^2 / sum of g^2 of who has changed, else counts, and sums of equal means."""
+) -> bool:
+    """Write (sum of g)^2 / sum of g^2 of who has changed, else counts, and sums of equal means.
+
+    Return whether anyone has changed.
+    """
+    anyone = False
     for u in range(facts.shape[0]):
+        changed = facts[u, CHANGED] > 0.0
+        anyone = anyone or changed
         for a in range(counts.shape[1]):
             out[0, u, a], out[1, u, a] = counts[u, a], sums[u, a]
-            if facts[u, CHANGED] > 0.0 and counts[u, a] > 0.0:
+            if changed and counts[u, a] > 0.0:
                 cell = ledger[u, a]
                 number = cell[WEIGHT] * cell[WEIGHT] / cell[SQUARES]
                 out[0, u, a], out[1, u, a] = number, number * sums[u, a] / counts[u, a]
+    return anyone
 
 
 @kernel

@@ -7,8 +7,8 @@ whatever the order in which these were made.
 
 from collections.abc import Iterator
 from dataclasses import field, fields, make_dataclass
-from functools import cache, cached_property
-from typing import Any, ClassVar, Self
+from functools import cache
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from lobandits.policies.faded_reading import (
     READ_AT,
     TURNED,
     add_read,
-    anyone_changed,
     effective_numbers,
     fade,
     fade_others,
@@ -45,6 +44,7 @@ from lobandits.policies.faded_sums import (
 from lobandits.policies.state import S, State, array
 
 ALWAYS, ON_CHANGE = "always", "on_change"
+Emptied = list[tuple[Any, int]]  # arrays, and what stands for nothing known
 Open = tuple[FloatArray, FloatArray, Any, FloatArray, FloatArray]
 
 
@@ -74,6 +74,7 @@ class Forgetting(State):
         self.calm = False  # True: nobody has changed, as was seen since rewards last spoke for it
         arrays: Open = self.ledger, self.facts, self.counts, self.sums, self.carries
         self.open = arrays  # that kernels take
+        self._aging: Aging | None = None
 
     @property
     def plays(self) -> IntArray:
@@ -90,9 +91,8 @@ class Forgetting(State):
     def effective(self) -> tuple[Any, FloatArray]:
         r"""Counts :math:`(\sum g)^2 / \sum g^2`, which bounds need, and sums of the same means."""
         if not self.calm:
-            if anyone_changed(self.facts):
-                both = np.empty((2, *self.counts.shape))
-                effective_numbers(*self.open[:4], both)
+            both = np.empty((2, *self.counts.shape))
+            if effective_numbers(*self.open[:4], both):
                 return both[0], both[1]
             self.calm = True
         return self.counts, self.sums
@@ -113,8 +113,8 @@ class Forgetting(State):
 
     def _fade(self, users: IntArray, times: FloatArray) -> None:
         """Let what is read of users who have changed fade until some times."""
-        fade(self._fading, self.facts, users, times)
-        self._empty(users, "reset")
+        fade(self.aging.fades, self.facts, users, times)
+        self._empty(users, self.aging.resets)
 
     def add_faded(
         self,
@@ -125,8 +125,8 @@ class Forgetting(State):
         some: IntArray,
     ) -> None:
         """Add ``some`` rewards, of users who have changed, to what is read."""
-        add_read(self._fading, self.ledger, self.facts, users, arms, rewards, times, some)
-        self._empty(users[some], "reset")
+        add_read(self.aging.fades, self.ledger, self.facts, users, arms, rewards, times, some)
+        self._empty(users[some], self.aging.resets)
 
     def follow(self, told: float) -> None:
         """Bring along what is kept of one user who has or had changed, after `tally_play`."""
@@ -134,17 +134,10 @@ class Forgetting(State):
         if told == TURNED:
             self.reread(np.zeros(1, np.int64))
             return
-        others, resets = self._others
-        if others:
-            fade_others(others, 0, 0, told)
-        if resets:
-            self._empty(0, "reset")
-
-    @cached_property
-    def _others(self) -> tuple[tuple[FloatArray, ...], bool]:
-        """What fades beside counts, sums and carries, and whether something starts anew then."""
-        kind: Any = type(self)
-        return self._fading[3:], bool(_aging(kind, ("reset",)))
+        aging = self.aging
+        if aging.others:
+            fade_others(aging.others, 0, 0, told)
+        self._empty(0, aging.resets)
 
     def check(self) -> Self:
         """Refuse sums that no rewards have."""
@@ -168,24 +161,21 @@ class Forgetting(State):
     def reread(self, users: IntArray) -> None:
         """Read the sums of some users anew; what was derived from the old reading is forgotten."""
         read(*self.open, users)
-        self._empty(users, "reset", "renew")
+        self._empty(users, self.aging.resets)
+        self._empty(users, self.aging.renews)
 
-    def _empty(self, users: IntArray | int, *ages: str) -> None:
-        """Forget what is of some users, where an array ages so."""
-        kind: Any = type(self)
-        for name, empty in _aging(kind, ages):
-            getattr(self, name)[users] = empty
+    @staticmethod
+    def _empty(users: IntArray | int, arrays: Emptied) -> None:
+        """Forget what is of some users in arrays."""
+        for rows, empty in arrays:
+            rows[users] = empty
 
-    @cached_property
-    def _fading(self) -> tuple[FloatArray, ...]:
-        """What fades, each array with two axes, views of those that policies read."""
-        views = []
-        for f in fields(self):
-            if f.metadata["ages"] == "scale":
-                view = getattr(self, f.name).view()
-                view.shape = (self.n_users, view.size // max(self.n_users, 1))
-                views.append(view)
-        return tuple(views)
+    @property
+    def aging(self) -> "Aging":
+        """The arrays by how they age, kept since finding them takes time."""
+        if self._aging is None:
+            self._aging = aging_of(self)
+        return self._aging
 
     def merge(self, other: Self) -> Self:
         """Return the state after the rewards of both, whose clocks must be the same clock."""
@@ -212,10 +202,34 @@ class Forgetting(State):
         return _rebuilt, (type(self).__bases__[1], self.arrays())
 
 
+class Aging(NamedTuple):
+    """A state's arrays, by how they age."""
+
+    fades: tuple[FloatArray, ...]  # counts, sums and carries first; each with two axes
+    others: tuple[FloatArray, ...]  # of these, all but the first three
+    resets: Emptied  # what starts anew whenever rewards fade
+    renews: Emptied  # and what does where others are read
+
+
+def aging_of(state: Forgetting) -> Aging:
+    """Return the arrays of a state by how they age."""
+    kind: Any = type(state)
+    fades = []
+    for name in _aging(kind, "scale"):
+        view = getattr(state, name).view()
+        view.shape = (state.n_users, view.size // max(state.n_users, 1))
+        fades.append(view)
+    resets, renews = (
+        [(getattr(state, name), empty) for name, empty in _aging(kind, ages).items()]
+        for ages in ("reset", "renew")
+    )
+    return Aging(tuple(fades), tuple(fades[3:]), resets, renews)
+
+
 @cache
-def _aging(kind: Any, ages: tuple[str, ...]) -> list[tuple[str, int]]:
+def _aging(kind: Any, ages: str) -> dict[str, int]:
     """Return the arrays of a kind of state that age so, and what stands for nothing known."""
-    return [(f.name, f.metadata["empty"]) for f in fields(kind) if f.metadata["ages"] in ages]
+    return {f.name: f.metadata["empty"] for f in fields(kind) if f.metadata["ages"] == ages}
 
 
 @cache
