@@ -3,6 +3,7 @@
 import itertools
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,37 @@ def test_any_order_any_transactions_and_any_landmark_store_the_plain_sums(
     check(rows(store, user), rewards)
     plays = store.rows("SELECT sum(plays) FROM statistics WHERE user_id = :user", user=user)
     assert (plays[0][0] or 0) == len(rewards)
+
+
+def test_several_writers_move_landmarks_at_once(store_url: str) -> None:
+    """Four writers, each with a store of its own, whose rewards lie in several epochs."""
+    rng = np.random.default_rng(0)
+    given = [
+        [
+            (int(rng.integers(1, 4)), float(rng.normal()), int(rng.integers(-(10**9), 2 * 10**9)))
+            for _ in range(6)
+        ]
+        for _ in range(4 * 50)
+    ]
+    epochs = {when // (64 * HALF_LIFE) for part in given for _, _, when in part}
+
+    def work(parts: list[Cell]) -> None:
+        mine = open_store(store_url)
+        for part in parts:
+            write(mine, added(1, part))
+        mine.close()
+
+    open_store(store_url).close()  # it exists before they come
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, (given[i::4] for i in range(4))))
+    store = open_store(store_url)
+    every = list(itertools.chain.from_iterable(given))
+    check(rows(store, 1), every)
+    ((plays, total),) = store.rows("SELECT sum(plays), sum(total) FROM statistics")
+    store.close()
+    assert len(epochs) > 2
+    assert plays == len(every)
+    assert total == pytest.approx(sum(reward for _, reward, _ in every))
 
 
 @given(rewards=REWARDS, cut=st.integers(0, 25))
