@@ -213,7 +213,7 @@ def effective_numbers(
 
 
 @kernel
-def fade(
+def fade_users(
     arrays: tuple[FloatArray, ...], facts: FloatArray, users: IntArray, times: FloatArray
 ) -> None:
     """Multiply rows of users by 2^(-(time - then) / half-life), if they were read then."""

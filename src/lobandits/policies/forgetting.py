@@ -5,7 +5,6 @@ Who forgets without need explores for ever. So all of time is kept beside the fa
 whatever the order in which these were made.
 """
 
-from collections.abc import Iterator
 from dataclasses import field, fields, make_dataclass
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self
@@ -21,16 +20,13 @@ from lobandits.policies.faded_reading import (
     FACTS,
     HALF_LIFE,
     LEAST,
-    NOTHING,
-    READ_AT,
     TURNED,
     add_read,
     effective_numbers,
-    fade,
     fade_others,
+    fade_users,
     read,
     settle,
-    tally,
 )
 from lobandits.policies.faded_sums import (
     COLUMNS,
@@ -109,11 +105,11 @@ class Forgetting(State):
         """Set the clocks of some users, each named once, and let what is read fade until then."""
         self.facts[users, CLOCK] = times
         some = self.changed[users]
-        self._fade(users[some], times[some])
+        self.fade(users[some], times[some])
 
-    def _fade(self, users: IntArray, times: FloatArray) -> None:
+    def fade(self, users: IntArray, times: FloatArray) -> None:
         """Let what is read of users who have changed fade until some times."""
-        fade(self.aging.fades, self.facts, users, times)
+        fade_users(self.aging.fades, self.facts, users, times)
         self._empty(users, self.aging.resets)
 
     def add_faded(
@@ -287,97 +283,11 @@ def with_ledger(policy: Any, state: S, ledger: FloatArray, half_life: float, now
     """Return an empty state as one that forgets, has this ledger, and a clock that says now."""
     kind: Any = type(state)
     made: Any = forgetting(kind)
-    arrays = {name: getattr(state, name) for name in _names(kind)}
-    for name in _turning(kind):
-        arrays[name] = arrays[name].astype(np.float64)
+    arrays = state.arrays()
+    for name in _aging(kind, "scale"):
+        arrays[name] = arrays[name].astype(np.float64, copy=False)
     limit = limit_of(policy)
     facts = np.empty((len(ledger), FACTS))
     facts[:] = half_life, limit, now, 0.0, limit < 0  # the columns in their order
     with_facts: S = made(**arrays, ledger=ledger, facts=facts)
     return with_facts
-
-
-@cache
-def _names(kind: Any) -> list[str]:
-    """Return the arrays of a kind of state."""
-    return [f.name for f in fields(kind)]
-
-
-@cache
-def _turning(kind: Any) -> list[str]:
-    """Return the arrays of whole numbers that fade."""
-    scaled = [f for f in fields(kind) if f.metadata["ages"] == "scale"]
-    return [f.name for f in scaled if f.metadata["dtype"] is not np.float64]
-
-
-def add_and_forget(
-    policy: Any,
-    state: Forgetting,
-    users: IntArray,
-    arms: IntArray,
-    rewards: FloatArray,
-    times: FloatArray | None = None,
-) -> None:
-    """Add rewards at their times, by default one play after the other, in any order.
-
-    Then what is read is brought along. Of users who have not changed that is done at once: it is
-    what it would be without forgetting.
-    """
-    when = np.empty(len(users)) if times is None else times
-    was = np.empty(len(users), np.bool_)
-    if not tally(*state.open, users, arms, rewards, when, times is None, was):
-        state.calm = False
-        _bring_along(policy, state, users, arms, rewards, when, was)
-
-
-def _bring_along(
-    policy: Any,
-    state: Forgetting,
-    users: IntArray,
-    arms: IntArray,
-    rewards: FloatArray,
-    when: FloatArray,
-    was: BoolArray,
-) -> None:
-    """Bring what is read along, of users who have changed, or had before."""
-    same = was == state.changed[users]
-    stayed = np.flatnonzero(same & was)
-    if not policy.absorbs_more:
-        state.add_faded(users, arms, rewards, when, stayed)
-    else:
-        for some in _each_once(users, stayed):
-            _absorb_faded(policy, state, users[some], arms[some], rewards[some], when[some])
-    if len(stayed) < len(users):
-        state.reread(np.unique(users[~same]))
-
-
-def _absorb_faded(
-    policy: Any,
-    state: Forgetting,
-    users: IntArray,
-    arms: IntArray,
-    rewards: FloatArray,
-    times: FloatArray,
-) -> None:
-    """Let a policy add rewards of different users, who have changed, to what is read.
-
-    For a late reward the reading is set back to its time, and then to now again: so policies,
-    which add with weight 1, need not know of it.
-    """
-    first = state.plays[users] == 1
-    now = np.where(first, times, state.facts[users, READ_AT])
-    state.facts[users, READ_AT] = now
-    heard = now - times < NOTHING * state.facts[users, HALF_LIFE]
-    some = users[heard]
-    state._fade(some, times[heard])
-    policy.absorb(state, some, arms[heard], rewards[heard])
-    if (now > times).any():
-        state._fade(some, np.maximum(now, times)[heard])
-
-
-def _each_once(users: IntArray, left: IntArray) -> Iterator[IntArray]:
-    """Yield the places ``left`` of ``users``, in order, such that no user comes twice."""
-    while len(left):
-        first = np.sort(np.unique(users[left], return_index=True)[1])
-        yield left[first]
-        left = np.delete(left, first)

@@ -15,9 +15,9 @@ from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_names
 from lobandits.policies.choices import checked_allowed, draw_arms, normalised
 from lobandits.policies.explanation import Details, Explanation, explanation
+from lobandits.policies.fading_rewards import add_and_forget
 from lobandits.policies.forgetting import (
     ON_CHANGE,
-    add_and_forget,
     check_forgetting,
     forgetting,
     with_half_life,
