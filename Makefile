@@ -8,7 +8,7 @@ BENCHMARKS := $(filter-out %/load.py %/plain.py %/timing.py,$(sort $(wildcard be
 QUICK := tests/orders tests/simulation/test_problems.py \
 	$(patsubst %,tests/policies/test_%.py,agent choices explain registry state ucb) \
 	$(patsubst %,tests/test_%.py,deploy docstrings errors files frozen lazy)
-KERNELS := tests/projection tests/priors tests/policies
+KERNELS := tests/projection tests/beliefs tests/rules tests/policies
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick check check-slow check-lowest sbom format bench docs clean

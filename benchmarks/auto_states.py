@@ -17,7 +17,7 @@ from timing import show
 
 import lobandits as lob
 from lobandits._checks import FloatArray, IntArray
-from lobandits.learning.prior import learn_prior
+from lobandits.learning.fit_prior import fit_prior
 
 SEEDS = range(20, 23)
 GRID = (1, 2, 3, 4, 6, 8, 11, 15, 20, 27)
@@ -146,10 +146,10 @@ def main() -> None:
             task = task_of(seed)
             table = past_logs(task, np.random.default_rng([seed, 3]))
             start = time.perf_counter()
-            auto = learn_prior(table, seed=seed).prior
+            auto = fit_prior(table, seed=seed).prior
             spent += time.perf_counter() - start
             grid = [m for m in GRID if m * 8 <= table.n_users]
-            priors = [learn_prior(table, n_states=m, seed=seed).prior for m in grid]
+            priors = [fit_prior(table, n_states=m, seed=seed).prior for m in grid]
             fixed.append([play(lob.LobBayes(prior), task, seed) for prior in priors])
             chosen.append(play(lob.LobBayes(auto), task, seed))
             numbers.append(auto.n_states)

@@ -172,7 +172,7 @@ def alone_row(name: str, problems: lob.Problems, dag: bool) -> None:
     unit, sigma = np.ptp(problems.means, axis=1) / (K - 1), problems.sigma
     regret = np.empty((2, len(unit), ALONE[-1]))
     for user, means in enumerate(problems.means):
-        own = problems.orders
+        own = problems.known_orders
         known = own[user] if isinstance(own, lob.UserOrders) else own
         orders = random_dags(known, np.random.default_rng([SEED, user])) if dag else known
         prior = lob.Prior.from_orders(orders, sigma)

@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from held_out import FILTERS, LEARNERS, REWARDS, as_clicks, split
+from held_out import FILTERS, LEARNERS, REWARDS, as_clicks, clustered, split
 from timing import machine
 from true_orders import users as true_users
 
 import lobandits as lob
 from lobandits._checks import FloatArray
-from lobandits.learning.prior import learn_prior
+from lobandits.learning.fit_prior import fit_prior
 
 SEEDS = (20, 21, 22)  # for reporting only; nothing was chosen on them
 ROUNDS = (10, 30, 100, 500, 4000)
@@ -40,6 +40,7 @@ class Task(NamedTuple):
     draw: Draw
     sigma: float
     orders: lob.LatentOrders | None = None
+    likelihood: str = "gaussian"
 
 
 class Setting(NamedTuple):
@@ -56,6 +57,7 @@ class Contender(NamedTuple):
     needs: str
     make: Make
     has_c: bool = False
+    has_sigma: bool = True
 
 
 def gaussian(sigma: float) -> Draw:
@@ -95,11 +97,18 @@ def arm_priors(table: lob.RewardTable) -> tuple[FloatArray, FloatArray]:
     return np.nanmean(means, axis=0), np.sqrt(spread)
 
 
+def told_sigma(prior: lob.Prior, sigma: float) -> lob.Prior:
+    """Return a prior of Gaussian rewards with this sigma; other rewards have no sigma to tell."""
+    if not isinstance(prior.likelihood, lob.Gaussian):
+        return prior
+    return prior.with_likelihood(lob.Gaussian(sigma))
+
+
 def contenders(table: lob.RewardTable, task: Task, seed: int) -> dict[str, Contender]:
     """Return every policy, each with what it can take from orders or logs."""
-    learned = lob.learn_orders(table, n_states=STATES, method="kendall", seed=seed)
-    auto = learn_prior(table, seed=seed).prior
-    k, told = table.n_arms, arm_priors(table)
+    learned, centers = clustered(table, STATES, seed)
+    auto = fit_prior(table, task.likelihood, seed=seed).prior
+    k, told, noisy = table.n_arms, arm_priors(table), task.likelihood == "gaussian"
 
     def on_orders(orders: lob.LatentOrders, needs: str, tag: str) -> dict[str, Contender]:
         makers: dict[str, tuple[Make, bool]] = {
@@ -119,11 +128,11 @@ def contenders(table: lob.RewardTable, task: Task, seed: int) -> dict[str, Conte
     logs = {
         "popular": Contender(LOGS, lambda s: lob.Popular(auto)),
         "ts, priors by arm": Contender(LOGS, lambda s: lob.TS(k, s, *told), True),
-        "mts": Contender(LOGS, lambda s: lob.MTS(learned.state_means, s), True),
-        "mixts": Contender(LOGS, lambda s: lob.MixTS(auto, s)),
-        "lobbayes": Contender(LOGS, lambda s: lob.LobBayes(auto, s)),
+        "mts": Contender(LOGS, lambda s: lob.MTS(centers, s), True),
+        "mixts": Contender(LOGS, lambda s: lob.MixTS(told_sigma(auto, s)), has_sigma=noisy),
+        "lobbayes": Contender(LOGS, lambda s: lob.LobBayes(told_sigma(auto, s)), has_sigma=noisy),
     }
-    return nothing | true | on_orders(learned.orders, LOGS, ", learned orders") | logs
+    return nothing | true | on_orders(learned, LOGS, ", learned orders") | logs
 
 
 def play(policy: lob.Policy, task: Task, rounds: tuple[int, ...], seed: int) -> FloatArray:
@@ -151,9 +160,11 @@ def settings(movielens: str, insteval: str) -> Iterator[Setting]:
     def means(source: Any, seed: int) -> FloatArray:
         return lob.MovieLens(source, n_states=STATES, seed=seed, progress=False, **FILTERS).means0
 
-    def task_of(source: Any, seed: int, draw: Draw, sigma: float) -> Task:
+    def task_of(
+        source: Any, seed: int, draw: Draw, sigma: float, likelihood: str = "gaussian"
+    ) -> Task:
         learners, players = split(means(source, seed), seed)
-        return Task(learners, players[:PLAYERS], draw, sigma)
+        return Task(learners, players[:PLAYERS], draw, sigma, likelihood=likelihood)
 
     def rated(seed: int) -> Task:
         return task_of(ratings, seed, gaussian(1.0), 1.0)
@@ -178,9 +189,13 @@ def settings(movielens: str, insteval: str) -> Iterator[Setting]:
     yield Setting("true orders, sigma 5", true(5.0))
     short = (100, 500)
     yield Setting("wrong sigma, ratings", rated, short)
-    yield Setting("wrong sigma, clicks", lambda s: task_of(clicked, s, clicks, 0.5), short)
+    yield Setting(
+        "wrong sigma, clicks", lambda s: task_of(clicked, s, clicks, 0.5, "bernoulli"), short
+    )
     middle = float(means(ratings, 0).mean() ** 0.5)
-    yield Setting("wrong sigma, counts", lambda s: task_of(ratings, s, counts, middle), short)
+    yield Setting(
+        "wrong sigma, counts", lambda s: task_of(ratings, s, counts, middle, "poisson"), short
+    )
 
 
 def variants(
@@ -190,6 +205,8 @@ def variants(
     judged = ("ts", "lobts, learned orders", "lobids, learned orders", "lobbayes")
     for name, contender in each.items():
         factors = WRONG if wrong else (1.0, *FACTORS) if contender.has_c else (1.0,)
+        if not contender.has_sigma:
+            factors = (1.0,)
         if wrong and name not in judged:
             continue
         for factor in factors:

@@ -16,6 +16,7 @@ import polars as pl
 from timing import show
 
 import lobandits as lob
+from lobandits.learning.fit_prior import fit_prior
 
 K, M, CONTEXTS, HORIZON = 8, 10, 4, 400
 POLICIES = ["ucb", "lobts", "lobbayes"]
@@ -35,8 +36,8 @@ def specs(names: list[str], env: lob.Synthetic) -> dict[str, Any]:
     assert env.past is not None
     made: dict[str, Any] = {name: name for name in names}
     if "lobbayes" in names:
-        prior = lob.learn_prior(env.past.table, n_states=M).prior
-        made["lobbayes"] = lob.LobBayes(prior, env.sigma)
+        prior = fit_prior(env.past.table, lob.Gaussian(env.sigma), M).prior
+        made["lobbayes"] = lob.LobBayes(prior)
     return made
 
 
@@ -88,7 +89,7 @@ def cost(n_users: int, rounds: int = HORIZON) -> None:
     names, rows = ["lobts", "lobbayes"], []
     many = task(CONTEXTS, 0)
     users = many.sample(n_users, 0)
-    same = lob.FixedProblems(users.means, users.orders, users.sigma)
+    same = lob.FixedProblems(users.means, users.known_orders, users.sigma)
     total = lob.Synthetic(
         K * CONTEXTS, M, scale=(0.5, 2.0), shift=(-2.0, 2.0), past_users=600, past_seed=0
     )
@@ -145,7 +146,7 @@ def replay(
     for row in held_out.iter_rows(named=True):
         key = row["userId"], f"{row[context]}: {row['genre']}"
         rated.setdefault(key, []).append(row["rating"])
-    policy = lob.LobBayes(prior, prior.sigma)
+    policy = lob.LobBayes(prior)
     rng, regret = np.random.default_rng(seed), np.zeros(table.n_users)
     for u, user in enumerate(table.users):
         state = policy.start()
@@ -177,7 +178,7 @@ def movielens(folder: Path, seeds: range, rounds: int = 60) -> None:
                 table = lob.reward_table(
                     ratings.filter(~out), *columns, context=context if inside else None
                 )
-                prior = lob.learn_prior(table, n_states=4).prior
+                prior = fit_prior(table, n_states=4).prior
                 lost = replay(ratings.filter(out), prior, context, inside, rounds, seed)
                 found.append((float(inside), lost.mean()))
         with_, without = ([r for i, r in found if i == kind] for kind in (1.0, 0.0))

@@ -34,9 +34,9 @@ def policy() -> Policy:
 
 
 def bayes() -> Policy:
-    """Return LobBayes on the same orders, with shares, scales and spread as logs give them."""
+    """Return LobBayes on the same orders, and nothing else."""
     orders = policy().orders  # type: ignore[attr-defined]
-    return lob.LobBayes(lob.Prior.from_orders(orders), sigma=1.0)
+    return lob.LobBayes(lob.Prior.from_orders(orders, sigma=1.0))
 
 
 def _name(user: int) -> str:

@@ -106,12 +106,12 @@ def make_logs(setting: Setting, seed: int) -> Logs:
     return Logs(rows, means[USERS:], exposure)
 
 
-def true_gains(report: lob.Evaluation, logs: Logs, clicks: bool, seed: int) -> dict[str, float]:
+def true_gains(report: lob.Evaluation, logs: Logs, seed: int) -> dict[str, float]:
     """Return what each policy earns on fresh users, taught as in the splits, and what logs did."""
     earned: dict[str, list[float]] = {name: [] for name in POLICIES}
     for model in report.models:
-        fresh = logs.fresh[:, [int(name.removeprefix("arm ")) for name in model.orders.arms]]
-        env = JudgedUsers(problems_of(fresh, model, clicks, None))
+        fresh = logs.fresh[:, [int(name.removeprefix("arm ")) for name in model.arms]]
+        env = JudgedUsers(problems_of(fresh, model))
         result = lob.simulate(env, POLICIES, HORIZON, FRESH, seed, progress=False, workers=1)
         best = fresh.max(axis=1)[:, None]
         for name in POLICIES:
@@ -150,7 +150,7 @@ def run(setting: Setting, seed: int) -> Run:
     start = time.process_time()
     report = lob.evaluate(logs.rows, POLICIES, horizon=HORIZON, seed=seed, workers=1)
     spent = time.process_time() - start
-    truth = true_gains(report, logs, setting.clicks, seed)
+    truth = true_gains(report, logs, seed)
     gains, ranked = {}, []
     for policy, over in PAIRS:
         gain, true = report.gain(policy, over), truth[policy] - truth[over]

@@ -30,7 +30,7 @@ def direct(report: lob.Evaluation, means: FloatArray, seed: int) -> dict[str, fl
     for model in report.models:
         judged = np.setdiff1d(np.arange(len(means)), model.users)
         players = np.repeat(means[judged], REPEATS, axis=0)
-        env = JudgedUsers(problems_of(players, model, False, None))
+        env = JudgedUsers(problems_of(players, model))
         result = lob.simulate(env, POLICIES, HORIZON, len(players), seed, progress=False, workers=1)
         best = players.max(axis=1)[:, None]
         for name in POLICIES:

@@ -25,6 +25,7 @@ from sqlalchemy.engine import make_url
 from timing import show
 
 import lobandits as lob
+from lobandits.learning.fit_prior import fit_prior
 from lobandits.service import DecisionService
 from lobandits.service.http import create_app
 from lobandits.service.http.json_log import start_logging
@@ -50,7 +51,7 @@ def prior(seed: int) -> lob.Prior:
     """Return what 600 past users teach, who did not change; the number of states is given."""
     past = task(None, seed).past
     assert past is not None
-    return lob.learn_prior(past.table, n_states=M, seed=seed).prior
+    return fit_prior(past.table, n_states=M, seed=seed).prior
 
 
 def policies(name: str, options: dict[str, dict[str, Any]], seed: int) -> dict[str, Any]:
@@ -150,9 +151,11 @@ class ServedUsers:
     def __init__(self, name: str, options: dict[str, Any], url: str, n_users: int) -> None:
         rng = np.random.default_rng(0)
         orders = lob.LatentOrders.from_rankings([rng.permutation(K).tolist() for _ in range(M)])
-        known: Any = orders if name == "lobts" else lob.Prior.from_orders(orders)
+        known: Any = {"prior": lob.Prior.from_orders(orders, sigma=1.0)}
+        if name == "lobts":
+            known = {"orders": orders, "sigma": 1.0}
         make: Any = lob.POLICIES[name]
-        self.service = DecisionService(make(known, sigma=1.0, **options), url, seed=0)
+        self.service = DecisionService(make(**known, **options), url, seed=0)
         self.names = [f"user-{u}" for u in range(n_users)]
         self.arms = {arm: place for place, arm in enumerate(orders.arms)}
         self.means = rng.normal(size=(n_users, K))

@@ -20,7 +20,7 @@ from timing import machine
 import lobandits as lob
 from lobandits._checks import BoolArray, FloatArray
 from lobandits.experiments.drawing import label_lines
-from lobandits.learning.prior import learn_prior
+from lobandits.learning.fit_prior import fit_prior
 from lobandits.policies.lobbayes import LobBayes
 from lobandits.policies.mixts import MixTS
 from lobandits.policies.popular import Popular
@@ -77,44 +77,52 @@ def past_logs(task: Task, rng: np.random.Generator) -> lob.RewardTable:
     return lob.RewardTable(np.arange(n), names, counts, sums, squares)
 
 
+def clustered(
+    table: lob.RewardTable, n_states: int, seed: int
+) -> tuple[lob.LatentOrders, FloatArray]:
+    """Return orders and their centres as the paper finds them: k-means in Kendall's tau."""
+    found = lob.KendallKMeans(n_states, random_state=seed).fit(table.means)
+    return lob.LatentOrders.from_rankings(found.rankings_.tolist(), table.arms), found.centers_
+
+
 def rivals(table: lob.RewardTable, task: Task, seed: int) -> dict[str, lob.Policy]:
     """Return all rivals, each with what it can take from the logs."""
-    model = lob.learn_orders(table, n_states=STATES, method="kendall", seed=seed)
-    orders = model.orders if task.orders is None else task.orders
-    auto = learn_prior(table, seed=seed).prior
-    one = learn_prior(table, n_states=1, seed=seed).prior
+    learned, centers = clustered(table, STATES, seed)
+    orders = learned if task.orders is None else task.orders
+    auto = fit_prior(table, seed=seed).prior
+    one = fit_prior(table, n_states=1, seed=seed).prior
     sigma = 0.5 if task.clicks else task.sigma
     told: dict[str, lob.Policy] = {}
     if task.orders is not None:
         vouched = LobBayes(lob.Prior.from_orders(task.orders, sigma), trust=0.999)
         told = {
-            "lobids, orders learned": lob.LobIDS(model.orders, sigma),
+            "lobids, orders learned": lob.LobIDS(learned, sigma),
             "lobbayes, told the orders": vouched,
         }
     return {
         "popular": Popular(auto),
         "ts": lob.TS(table.n_arms, sigma),
-        "mts": lob.MTS(model.state_means, sigma),
+        "mts": lob.MTS(centers, sigma),
         "mixts, one state": MixTS(one),
         "lobts": lob.LobTS(orders, sigma),
         "lobids": lob.LobIDS(orders, sigma),
         **told,
         "lobbayes": LobBayes(auto),
-        "lobbayes, 8 states": LobBayes(learn_prior(table, n_states=8, seed=seed).prior),
+        "lobbayes, 8 states": LobBayes(fit_prior(table, n_states=8, seed=seed).prior),
     }
 
 
 def misjudged(table: lob.RewardTable, task: Task, seed: int) -> dict[str, lob.Policy]:
-    """Return LobBayes with a wrong sigma or spread, and LobIDS with the right one."""
-    prior = learn_prior(table, seed=seed).prior
-    orders = lob.learn_orders(table, n_states=STATES, method="kendall", seed=seed).orders
+    """Return LobBayes with a wrong sigma or own variances, and LobIDS with the right one."""
+    prior = fit_prior(table, seed=seed).prior
+    orders, _ = clustered(table, STATES, seed)
     return {
         "lobids": lob.LobIDS(orders, task.sigma),
         "lobbayes": LobBayes(prior),
-        "lobbayes, sigma times 2": LobBayes(prior, 2 * prior.sigma),
-        "lobbayes, sigma over 2": LobBayes(prior, prior.sigma / 2),
-        "lobbayes, spread times 4": LobBayes(replace(prior, spread=4 * prior.spread)),
-        "lobbayes, spread over 4": LobBayes(replace(prior, spread=prior.spread / 4)),
+        "lobbayes, sigma times 2": LobBayes(prior.with_likelihood(lob.Gaussian(2 * prior.sigma))),
+        "lobbayes, sigma over 2": LobBayes(prior.with_likelihood(lob.Gaussian(prior.sigma / 2))),
+        "lobbayes, own times 4": LobBayes(replace(prior, own=4 * prior.own)),
+        "lobbayes, own over 4": LobBayes(replace(prior, own=prior.own / 4)),
     }
 
 
@@ -122,7 +130,7 @@ def with_ts(table: lob.RewardTable, task: Task, seed: int) -> dict[str, lob.Poli
     """Return LobBayes, and TS that knows nothing of the logs."""
     return {
         "ts": lob.TS(table.n_arms, task.sigma),
-        "lobbayes": LobBayes(learn_prior(table, seed=seed).prior),
+        "lobbayes": LobBayes(fit_prior(table, seed=seed).prior),
     }
 
 

@@ -15,7 +15,7 @@ from timing import machine
 
 import lobandits as lob
 from lobandits._checks import FloatArray, IntArray
-from lobandits.learning.prior import learn_prior
+from lobandits.learning.fit_prior import fit_prior
 from lobandits.policies.lobbayes import LobBayes
 
 K = M = 15
@@ -51,7 +51,7 @@ def measure(gaps: str, sigma: float, seed: int) -> dict[str, FloatArray]:
     players, scale = users(PLAYERS, rankings, gaps, rng)
     task = Task(learners, players, sigma, False, orders)
     table = past_logs(task, np.random.default_rng([seed, 3]))
-    prior = learn_prior(table, n_states=M, seed=seed).prior
+    prior = fit_prior(table, n_states=M, seed=seed).prior
     policies: dict[str, lob.Policy] = {
         "lobids": lob.LobIDS(orders, sigma),
         "lobbayes": LobBayes(prior, trust=TRUST),

@@ -53,10 +53,10 @@ def regret() -> Figure:
 
 
 @cache
-def learned() -> lob.OrderModel:
+def learned() -> lob.Model:
     """Learn the states of the tutorial."""
     past = lob.make_ratings(n_users=2000, n_arms=12, n_states=8, ratings_per_user=100, seed=0)
-    return lob.learn_orders(past.table, user="userId", arm="genre", reward="rating", seed=0)
+    return lob.learn(past.table, user="userId", arm="genre", reward="rating", seed=0)
 
 
 def states() -> Figure:
@@ -69,8 +69,8 @@ def saved() -> Figure:
     model = learned()
     new = lob.make_ratings(n_users=2400, n_arms=12, n_states=8, ratings_per_user=100, seed=0)
     env = lob.FixedProblems(new.means[2000:], model.orders, sigma=model.sigma)
-    mine = lob.LobBayes(model.prior, model.sigma)
-    policies = [lob.Popular(model.prior), "ts", "lobts", "lobids", mine]
+    mine = lob.LobBayes(model)
+    policies: list[str | lob.Policy] = [lob.Popular(model), "ts", "lobts", "lobids", mine]
     return lob.simulate(env, policies, 100, n_users=400, seed=1, progress=False).plot()
 
 

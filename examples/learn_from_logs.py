@@ -20,7 +20,7 @@ print(f"{path}: {ratings.n_rows:,} rows of {', '.join(ratings.table.column_names
 table = lob.reward_table(path, user="userId", arm="genre", reward="rating", min_user_rewards=50)
 print(table)
 
-model = lob.learn_orders(table, n_states=4, seed=0)
+model = lob.learn(table, n_states=4, seed=0)
 model.save("model.json")  # no user is in it
 print(model.prior)
 for s, order in enumerate(model.orders):

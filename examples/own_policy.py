@@ -39,7 +39,7 @@ def main() -> None:
     print(result.difference("lobts", "greedy"))
     result.plot().savefig("own_policy.png", dpi=150)
 
-    agent = lob.Agent(GreedyOrders(env.sample(1, seed=0).orders, sigma=1.0), seed=0)
+    agent = lob.Agent(GreedyOrders(env.sample(1, seed=0).known_orders, sigma=1.0), seed=0)
     agent.record(agent.choose(), 3.0)
     agent.save("greedy.json")
     print(lob.Agent.load("greedy.json").explain())

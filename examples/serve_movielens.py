@@ -56,7 +56,7 @@ def served(folder: str) -> Iterator[str]:
 def replay(client: lob.Client, problems: lob.Problems) -> NDArray[np.float64]:
     """Return the regret of each user and round."""
     rng = np.random.default_rng(1)
-    arms = {name: arm for arm, name in enumerate(problems.orders.arms)}
+    arms = {name: arm for arm, name in enumerate(problems.arms)}
     rows = np.arange(problems.n_users)
     regret = np.empty((problems.n_users, ROUNDS))
     for t in range(ROUNDS):

@@ -14,7 +14,7 @@ def main() -> None:
     everybody = lob.make_ratings(N_PAST + N_NEW, n_arms=12, n_states=8, ratings_per_user=100)
     past = lob.make_ratings(N_PAST, n_arms=12, n_states=8, ratings_per_user=100)  # the first users
 
-    model = lob.learn_orders(past.table, "userId", "genre", "rating", n_states=8)
+    model = lob.learn(past.table, "userId", "genre", "rating", n_states=8)
     print(model, model.prior, sep="\n", end="\n\n")
     model.plot().savefig("streaming_states.png", dpi=150)
 

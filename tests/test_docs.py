@@ -8,11 +8,13 @@ from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple, cast
+from unittest.mock import patch
 
 import pytest
 import typer
 
 import lobandits as lob
+from lobandits.beliefs import LIKELIHOODS
 from lobandits.cli.app import app
 from lobandits.policies import registry
 
@@ -81,12 +83,13 @@ def test_python_blocks_run_and_print_what_the_page_shows(
     monkeypatch.setattr(registry, "_classes", dict(registry._classes))  # pages define policies
     names: dict[str, Any] = {"__name__": "page"}
     printed = None
-    for block in blocks(page):
-        if block.language == "text" and printed is not None and not block.after:
-            shown = without_times(block.text), without_times(printed)
-            same = doctest.OutputChecker().check_output(*shown, FLAGS)
-            assert same, f"{page.name}, line {block.line}: the block above printed\n{printed}"
-        printed = run(page, block, names) if block.language == "python" else None
+    with patch.dict(LIKELIHOODS):  # nor do likelihoods of a page outlive it
+        for block in blocks(page):
+            if block.language == "text" and printed is not None and not block.after:
+                shown = without_times(block.text), without_times(printed)
+                same = doctest.OutputChecker().check_output(*shown, FLAGS)
+                assert same, f"{page.name}, line {block.line}: the block above printed\n{printed}"
+            printed = run(page, block, names) if block.language == "python" else None
 
 
 def sections(page: Path) -> dict[str, str]:
@@ -139,8 +142,9 @@ def test_every_command_line_parses(page: str, line: str) -> None:
 def test_every_public_name_is_in_the_api() -> None:
     text = (DOCS / "api.md").read_text(encoding="utf-8")
     listed = {line.split(".")[-1] for line in text.splitlines() if line.startswith("::: ")}
-    assert set(lob.__all__) - {"POLICIES"} <= listed
-    assert "`POLICIES`" in text
+    mappings = {"POLICIES", "LIKELIHOODS"}
+    assert set(lob.__all__) - mappings <= listed
+    assert all(f"`{name}`" in text for name in mappings)
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "policies.md"], ids=lambda p: p.name)

@@ -6,7 +6,7 @@ import pytest
 
 import lobandits as lob
 
-PUBLIC = [name for name in lob.__all__ if name != "POLICIES"]
+PUBLIC = [name for name in lob.__all__ if name not in ("LIKELIHOODS", "POLICIES")]
 ERRORS = [
     name
     for name in PUBLIC

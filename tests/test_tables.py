@@ -20,10 +20,10 @@ def test_results_are_tables() -> None:
 
 def test_models_and_priors_are_tables() -> None:
     logs = {"user": [1, 1, 2, 2, 3, 3], "arm": ["x", "<y>"] * 3, "reward": [4, 1, 3, 2, 2, 5]}
-    model = lob.learn_orders(pd.DataFrame(logs), n_states=2, method="kendall")
+    model = lob.learn(pd.DataFrame(logs), n_states=2)
     frame = model.to_pandas()
     assert frame["users"].tolist() == model.sizes.tolist()
-    assert frame[["<y>", "x"]].to_numpy().tolist() == model.state_means.tolist()
+    assert frame[["<y>", "x"]].to_numpy().tolist() == model.prior.state_means.tolist()
     assert "&lt;y&gt;" in model._repr_html_()
     assert "<y>" not in model._repr_html_()
     prior = lob.Prior.from_orders(model.orders)

@@ -1,3 +1,8 @@
+from lobandits.beliefs import LIKELIHOODS as LIKELIHOODS
+from lobandits.beliefs import Bernoulli as Bernoulli
+from lobandits.beliefs import Gaussian as Gaussian
+from lobandits.beliefs import Poisson as Poisson
+from lobandits.beliefs import Prior as Prior
 from lobandits.errors import LobError as LobError
 from lobandits.errors import LobInputError as LobInputError
 from lobandits.errors import LobWarning as LobWarning
@@ -6,17 +11,16 @@ from lobandits.evaluation import evaluate as evaluate
 from lobandits.learning import GaussianRatings as GaussianRatings
 from lobandits.learning import GeneratedRatings as GeneratedRatings
 from lobandits.learning import KendallKMeans as KendallKMeans
+from lobandits.learning import Model as Model
 from lobandits.learning import MovieLensRatings as MovieLensRatings
-from lobandits.learning import OrderModel as OrderModel
 from lobandits.learning import RewardTable as RewardTable
 from lobandits.learning import exact_orders as exact_orders
-from lobandits.learning import learn_orders as learn_orders
+from lobandits.learning import learn as learn
 from lobandits.learning import load_movielens as load_movielens
 from lobandits.learning import make_gaussian_ratings as make_gaussian_ratings
 from lobandits.learning import make_ratings as make_ratings
 from lobandits.learning import reward_table as reward_table
 from lobandits.learning.curve import EvidenceCurve as EvidenceCurve
-from lobandits.learning.prior import learn_prior as learn_prior
 from lobandits.orders import LatentOrders as LatentOrders
 from lobandits.orders import PartialOrder as PartialOrder
 from lobandits.orders import UserOrders as UserOrders
@@ -40,7 +44,6 @@ from lobandits.policies import State as State
 from lobandits.policies import TopArmsUCB as TopArmsUCB
 from lobandits.policies import duels_from_rewards as duels_from_rewards
 from lobandits.policies import make_policy as make_policy
-from lobandits.priors import Prior as Prior
 from lobandits.projection import project as project
 from lobandits.projection import projection_losses as projection_losses
 from lobandits.service import Decision as Decision

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lobandits.cli.app import app
-from lobandits.learning import OrderModel, learn_orders, make_ratings
+from lobandits.learning import Model, learn, make_ratings
 from lobandits.policies import DUEL_POLICIES, POLICIES
 from lobandits.simulation import Result, Synthetic, simulate, simulate_duels
 from lobandits.simulation.learned_users import LearnedUsers
@@ -149,7 +149,7 @@ def model(tmp_path: Path) -> Path:
     """Return the file of a learned model."""
     ratings = make_ratings(n_users=60, n_arms=4, n_states=2, ratings_per_user=40)
     path = tmp_path / "model.json"
-    learn_orders(ratings.table, "userId", "genre", "rating", n_states=2).save(path)
+    learn(ratings.table, "userId", "genre", "rating", n_states=2).save(path)
     return path
 
 
@@ -157,7 +157,7 @@ def test_users_of_a_learned_model(model: Path) -> None:
     run = ["simulate", "--model", str(model), "--horizon", "20", "--users", "16", "--seed", "4"]
     result = RUNNER.invoke(app, [*run, "--policies", "ts,lobbayes"])
     assert result.exit_code == 0, result.output
-    env = LearnedUsers(OrderModel.load(model))
+    env = LearnedUsers(Model.load(model))
     expected = simulate(env, ["ts", "lobbayes"], 20, 16, seed=4).summary()
     for row, line in zip(expected.rows, result.output.splitlines()[5:], strict=True):
         assert line.split()[:2] == [row["policy"], f"{row['regret']:.2f}"]

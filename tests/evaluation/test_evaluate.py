@@ -136,9 +136,11 @@ def test_arms_that_few_tried_are_left_out() -> None:
     assert found.models[0].orders.n_arms == 4
 
 
-def test_thousands_of_arms_are_refused_before_anything_is_learned() -> None:
-    rng, n = np.random.default_rng(0), 60_000
-    arms = rng.integers(3000, size=n).astype(str)
-    logs = pl.DataFrame({"user": rng.integers(600, size=n), "arm": arms, "reward": rng.random(n)})
-    with pytest.raises(lob.LobInputError, match=r"there are 2,\d+ arms.* the column of arms"):
-        lob.evaluate(logs, POLICIES)
+def test_of_many_arms_policies_on_orders_are_left_out() -> None:
+    ratings = lob.make_ratings(60, 120, 2, ratings_per_user=150, missing=0.0, seed=0)
+    columns = {"user": "userId", "arm": "genre", "reward": "rating"}
+    options: Any = {"horizon": 3, "splits": 2, "players": 2, "n_states": 1} | columns
+    found = lob.evaluate(ratings.table, **options)
+    assert set(found.rewards) == {"popular", "ts", "mixts", "lobbayes", "logs"}
+    assert any("lobts and lobids were left out" in note for note in found.notes)
+    assert "no types of users were found: one state" in str(found)

@@ -34,7 +34,9 @@ def naive_queues(past: Histories, plan: list[int], horizon: int) -> list[list[fl
 
 def test_queues_equal_plain_lists() -> None:
     past = histories([0.0, 1.0], n=6, sizes=9, seed=0)
-    prior = lob.Prior(("0", "1"), [1.0], [[0.0, 1.0]], np.eye(2), 0.0, [0.0], 1.0)  # type: ignore[arg-type]
+    means, own = np.array([[0.0, 1.0]]), np.ones(2)
+    args = np.ones(1), means, own[:, None], own, np.zeros(1), lob.Gaussian(1.0)
+    prior = lob.Prior(("0", "1"), *args)
     rewards = replay(lob.Popular(prior), past, 6, "queues", 0)
     for row, expected in zip(rewards, naive_queues(past, [1] * 6, 6), strict=True):
         np.testing.assert_array_equal(row[~np.isnan(row)], expected)

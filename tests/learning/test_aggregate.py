@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from tests.learning.helpers import GOOD, assert_same, refused, with_values
 
-from lobandits.learning import RewardTable, learn_orders, reward_table
+from lobandits.learning import RewardTable, learn, reward_table
 from lobandits.learning.aggregate import Since
 
 DAYS = [date(2026, 1, 1) + timedelta(days=day) for day in range(5)]
@@ -239,10 +239,10 @@ def test_a_prior_follows_recent_rows() -> None:
     time, arm = rng.integers(0, 100, n), rng.integers(0, 2, n)
     reward = rng.normal(size=n) + np.where((arm == 0) == (time < 60), 1.0, 0.0)
     rows = {"user": rng.integers(0, 50, n), "arm": arm, "reward": reward, "time": time}
-    old = learn_orders(pl.DataFrame(rows), n_states=1)
-    new = learn_orders(pl.DataFrame(rows), n_states=1, time="time", half_life=5)
-    assert old.state_means[0, 0] > old.state_means[0, 1]
-    assert new.state_means[0, 1] > new.state_means[0, 0] + 0.5
+    old = learn(pl.DataFrame(rows), n_states=1)
+    new = learn(pl.DataFrame(rows), n_states=1, time="time", half_life=5)
+    assert old.prior.means[0, 0] > old.prior.means[0, 1]
+    assert new.prior.means[0, 1] > new.prior.means[0, 0] + 0.5
     assert 0.95 < new.sigma < 1.25  # a little large, as documented
 
 

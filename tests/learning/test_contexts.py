@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from lobandits import LobInputError
-from lobandits.learning import KendallKMeans, learn_orders, reward_table
+from lobandits.learning import KendallKMeans, learn, reward_table
 from lobandits.learning.kendall import pair_signs
 from lobandits.orders import LatentOrders
 
@@ -45,25 +45,21 @@ def test_one_table_over_contexts_and_arms() -> None:
     assert table.sums.tolist() == [[0.0, 2.0, 4.0], [1.0, 0.0, 0.0]]
 
 
-@pytest.mark.parametrize("method", ["prior", "kendall"])
-def test_orders_are_learned_in_each_context(method: Any) -> None:
-    model = learn_orders(logs(80), context="daypart", n_states=2, method=method)
+def test_orders_are_learned_in_each_context() -> None:
+    model = learn(logs(80), context="daypart", n_states=2)
     assert model.orders.contexts == CONTEXTS
     assert set(model.orders) == {in_state(0)[0], in_state(1)[0]}
     assert len(set(model.labels[::2])) == len(set(model.labels[1::2])) == 1
 
 
-@pytest.mark.parametrize("method", ["prior", "kendall"])
-def test_one_context_changes_no_bit(method: Any) -> None:
+def test_one_context_changes_no_bit() -> None:
     frame = logs(40).filter(pl.col("daypart") == "day")
-    plain = learn_orders(frame, n_states=2, method=method)
-    model = learn_orders(frame, context="daypart", n_states=2, method=method)
+    plain = learn(frame, n_states=2)
+    model = learn(frame, context="daypart", n_states=2)
     assert model.orders.in_context("day") == plain.orders
-    assert model.state_means.tobytes() == plain.state_means.tobytes()
     assert model.labels.tobytes() == plain.labels.tobytes()
-    if plain.prior is not None and model.prior is not None:
-        assert model.prior.spread.tobytes() == plain.prior.spread.tobytes()
-        assert model.prior.shares.tobytes() == plain.prior.shares.tobytes()
+    for part in ("shares", "means", "loadings", "own", "scales"):
+        assert getattr(model.prior, part).tobytes() == getattr(plain.prior, part).tobytes()
 
 
 @pytest.mark.parametrize("centroid", ["mean", "borda"])
@@ -84,19 +80,15 @@ def test_clusters_do_not_compare_contexts(centroid: Any) -> None:
     assert away[0].tobytes() == away[1].tobytes()
 
 
-def test_confident_relations_stay_within_contexts() -> None:
-    for method in ("prior", "kendall"):
-        model = learn_orders(
-            logs(80), context="daypart", n_states=2, method=method, relations="confident"
-        )
-        assert not model.orders.precedes[:, :3, 3:].any()
-        assert not model.orders.precedes[:, 3:, :3].any()
+def test_sure_orders_stay_within_contexts() -> None:
+    orders = learn(logs(80), context="daypart", n_states=2).prior.sure_orders(0.8)
+    assert not orders.precedes[:, :3, 3:].any()
+    assert not orders.precedes[:, 3:, :3].any()
 
 
 def test_a_context_with_few_rewards_borrows_from_the_others() -> None:
     """Users who were seen by day only: the best arm at night is found for nearly all of them."""
-    model = learn_orders(logs(120, night=1), context="daypart", n_states=2)
-    assert model.prior is not None
+    model = learn(logs(120, night=1), context="daypart", n_states=2)
     new = reward_table(logs(60, seed=1).filter(pl.col("daypart") == "day"), context="daypart")
     nights = np.zeros(new.counts.shape, dtype=np.int64)
     counts, sums = np.hstack([new.counts, nights]), np.hstack([new.sums, 0.0 * nights])
@@ -132,9 +124,3 @@ def test_refuses_what_has_no_contexts() -> None:
         reward_table(logs(4), context="arm")
     with pytest.raises(LobInputError, match="contexts must be 3 whole numbers"):
         KendallKMeans(2, contexts=[0, 1]).fit(np.eye(3))
-
-
-def test_the_number_of_cells_is_bounded() -> None:
-    frame = logs(60).with_columns(daypart=pl.int_range(pl.len()) % 200)
-    with pytest.raises(LobInputError, match=r"arms, each counted in every context, .*at most"):
-        learn_orders(frame, context="daypart")

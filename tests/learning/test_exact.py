@@ -34,8 +34,6 @@ def test_enough_rewards_give_exactly_the_planted_orders() -> None:
     assert set(model.orders) == set(orders)
     assert all(model.orders[s] == orders[t] for s, t in zip(model.labels, states, strict=True))
     assert (np.diff(model.sizes) <= 0).all()
-    assert model.sigma == pytest.approx(SIGMA, rel=0.02)
-    assert (model.merged, model.imputed_share) == (0, 0.0)
 
 
 def test_far_fewer_do_not() -> None:

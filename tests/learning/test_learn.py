@@ -1,22 +1,30 @@
-"""From logs to states: what was planted comes back, by either method."""
+"""From logs to a model: what was planted comes back, and bad logs are refused with a reason."""
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
-from scipy.stats import binomtest
-from tests.learning import naive
 from tests.learning.helpers import COLUMNS, in_half
 
 import lobandits as lob
-from lobandits.learning.kendall import distances, pair_signs, relation_signs
-from lobandits.learning.learn import confident_relations, holm
-from lobandits.learning.prior import learn_prior
+from lobandits.learning.fit_prior import fit_prior
+
+
+def table_of(rewards: Any, n_users: int = 40) -> pl.DataFrame:
+    """Return two rewards of each of three arms from every user, in rows."""
+    users, arms = np.repeat(np.arange(n_users), 6), np.tile(list("xyz"), 2 * n_users)
+    return pl.DataFrame({"user": users, "arm": arms, "reward": np.resize(rewards, len(users))})
+
+
+def clicks(seed: int = 0) -> Any:
+    return np.random.default_rng(seed).integers(0, 2, 240).astype(np.float64)
+
+
+def with_one(value: Any) -> pl.DataFrame:
+    """Return clicks of which the first is another value."""
+    first = pl.when(pl.int_range(pl.len()) == 0).then(pl.lit(value, pl.Float64))
+    return table_of(clicks()).with_columns(reward=first.otherwise(pl.col("reward")))
 
 
 def relabelled(learned: lob.LatentOrders, planted: lob.LatentOrders) -> bool:
@@ -24,12 +32,9 @@ def relabelled(learned: lob.LatentOrders, planted: lob.LatentOrders) -> bool:
     return learned.arms == planted.arms and set(learned) == set(planted)
 
 
-@pytest.mark.parametrize("centroid", ["mean", "borda"])
-def test_enough_ratings_give_the_planted_orders(centroid: Any) -> None:
+def test_enough_ratings_give_the_planted_orders() -> None:
     ratings = lob.make_ratings(500, 10, 8, ratings_per_user=400, seed=2)
-    model = lob.learn_orders(
-        ratings.table, **COLUMNS, n_states=8, method="kendall", centroid=centroid
-    )
+    model = lob.learn(ratings.table, **COLUMNS, n_states=8)
     assert relabelled(model.orders, ratings.orders)
     agree = [
         model.orders[s] == ratings.orders[t]
@@ -37,118 +42,15 @@ def test_enough_ratings_give_the_planted_orders(centroid: Any) -> None:
     ]
     assert np.mean(agree) > 0.99
     assert model.sigma == pytest.approx(1.0, rel=0.02)
-    assert model.merged == 0
 
 
-def test_few_ratings_come_near_the_planted_orders_on_new_users() -> None:
-    ratings = lob.make_ratings(2000, 10, 8, ratings_per_user=30, seed=3)
-    rest, held = in_half(ratings)
-    model = lob.learn_orders(rest, n_states=8, method="kendall")
-    planted = distances(pair_signs(held.means), relation_signs(ratings.orders.precedes))
-    assert model.distances(held).min(axis=1).mean() <= 1.1 * planted.min(axis=1).mean()
-
-
-def test_state_means_are_averages_of_imputed_means() -> None:
-    ratings = lob.make_ratings(120, 6, 3, ratings_per_user=30, missing=0.3, seed=4)
-    table = lob.reward_table(ratings.table, **COLUMNS)
-    model = lob.learn_orders(table, n_states=3, method="kendall")
-    filled = naive.impute(table.means)
-    for s in range(model.orders.n_states):
-        np.testing.assert_allclose(model.state_means[s], filled[model.labels == s].mean(axis=0))
-    assert model.imputed_share == pytest.approx(np.isnan(table.means).mean())
-    assert model.sizes.sum() == model.n_users == 120
-
-
-def test_orders_are_those_of_the_state_means() -> None:
-    ratings = lob.make_ratings(300, 8, 5, ratings_per_user=100, seed=5)
-    model = lob.learn_orders(ratings.table, **COLUMNS, n_states=5, method="kendall")
-    assert lob.LatentOrders.from_means(model.state_means, model.orders.arms) == model.orders
-
-
-KENDALL = {"method": "kendall"}
-
-
-def logs(**columns: Any) -> pl.DataFrame:
-    return pl.DataFrame(
-        {"user": [1, 1, 2, 2, 3], "arm": list("xyxyx"), "reward": [1.0] * 5} | columns
-    )
-
-
-@pytest.mark.parametrize(
-    ("table", "options", "message"),
-    [
-        (logs(), KENDALL | {"n_states": 3}, "n_states is 3, but only 2 of 3 users tried two arms"),
-        (logs(), KENDALL, "method='kendall' needs the number of states"),
-        (logs(), {"method": "kendal"}, "unknown method 'kendal'; did you mean 'kendall'"),
-        (logs(), {"n_states": 4}, "n_states is 4, but there are only 3 users"),
-        (logs(), {"n_states": 0}, "n_states must be a whole number"),
-        (logs(), {"n_states": 2}, "all rewards are equal"),
-        (logs(), {"centroid": "borda"}, "centroid='borda' is an option of the paper's clustering"),
-        (logs(), {"n_init": 2}, "give it with method='kendall'"),
-        (logs(), {"level": 0.6}, "at least half of a state's users; give at most 0.5"),
-        (logs(arm="x"), {}, "1 arm, 'x'"),
-        (logs(user=1), {}, "1 user, 1"),
-        (logs(), {"relations": "sure"}, "unknown relations 'sure'"),
-        (
-            logs(),
-            {"n_states": 2, "relations": "confident", "level": 1.0},
-            "level must lie strictly",
-        ),
-        (logs(), {"n_states": 2, "seed": -1}, "seed"),
-        (logs(), {"n_states": 2, "centroid": "x"}, "unknown centroid 'x'"),
-        (logs(), {"n_states": 2, "min_user_rewards": 9}, "min_user_rewards"),
-    ],
-)
-def test_wrong_arguments_are_named(table: Any, options: Any, message: str) -> None:
-    with pytest.raises(lob.LobInputError, match=message):
-        lob.learn_orders(table, **options)
-
-
-def test_shows_a_progress_bar(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    lob.learn_orders(logs(), n_states=1, method="kendall", n_init=2, max_iter=5, progress=True)
-    shown = capsys.readouterr().err
-    assert "adding up rewards" in shown
-    assert "100% of 10 iterations" in shown
-
-
-def test_learned_confident_orders_are_parts_of_the_total_ones() -> None:
-    ratings = lob.make_ratings(400, 8, 4, ratings_per_user=40, seed=1)
-    total = lob.learn_orders(ratings.table, **COLUMNS, n_states=4, method="kendall")
-    partial = lob.learn_orders(
-        ratings.table, **COLUMNS, n_states=4, method="kendall", relations="confident"
-    )
-    np.testing.assert_array_equal(total.labels, partial.labels)
-    assert not (partial.orders.precedes & ~total.orders.precedes).any()
-    assert not partial.orders.is_total
-    assert partial.orders.precedes.sum() > 0.5 * total.orders.precedes.sum()
-    stricter = lob.learn_orders(
-        ratings.table, **COLUMNS, n_states=4, method="kendall", relations="confident", level=1e-6
-    )
-    assert not (stricter.orders.precedes & ~partial.orders.precedes).any()
-
-
-def test_states_without_support_are_merged() -> None:
-    ratings = lob.make_ratings(12, 5, 6, ratings_per_user=20, seed=2)
-    model = lob.learn_orders(
-        ratings.table, **COLUMNS, n_states=6, method="kendall", relations="confident"
-    )
-    assert model.orders.n_states == 1
-    assert (model.merged, model.sizes.tolist()) == (5, [12])
-    assert not model.orders.precedes.any()
-
-
-def test_the_model_of_a_prior_follows_from_it() -> None:
+def test_the_model_follows_from_its_prior() -> None:
     table, held = in_half(lob.make_ratings(600, 6, 3, ratings_per_user=100, seed=1))
-    model, learned = lob.learn_orders(table, n_states=3), learn_prior(table, n_states=3)
+    model, learned = lob.learn(table, n_states=3), fit_prior(table, n_states=3)
     assert model.prior == learned.prior
-    assert model.orders == learned.prior.orders
+    assert (model.orders, model.arms) == (learned.prior.orders, table.arms)
     assert model.curve is None
     assert (model.sigma, model.sigma_from) == (learned.prior.sigma, "cells")
-    assert (model.imputed_share, model.merged) == (0.0, 0)
-    np.testing.assert_array_equal(model.state_means, learned.prior.means)
     np.testing.assert_array_equal(model.labels, learned.labels)
     np.testing.assert_array_equal(model.sizes, np.bincount(learned.labels, minlength=3))
     np.testing.assert_array_equal(model.predict(table), model.labels)
@@ -156,25 +58,16 @@ def test_the_model_of_a_prior_follows_from_it() -> None:
     np.testing.assert_array_equal(model.predict(held), chances.argmax(axis=1))
 
 
-def test_a_prior_finds_the_planted_orders() -> None:
-    ratings = lob.make_ratings(500, 10, 8, ratings_per_user=400, seed=2)
-    model = lob.learn_orders(ratings.table, **COLUMNS, n_states=8)
-    assert relabelled(model.orders, ratings.orders)
-
-
 def test_the_evidence_chooses_the_number_of_states() -> None:
-    table = lob.reward_table(lob.make_ratings(150, 5, 2, seed=3).table, **COLUMNS)
-    model = lob.learn_orders(table)
+    model = lob.learn(lob.make_ratings(300, 6, 2, ratings_per_user=60, seed=3).table, **COLUMNS)
     assert model.curve is not None
-    assert model.orders.n_states == model.curve.chosen >= 2
+    assert model.prior.n_states == model.curve.chosen >= 2
     assert "states beat one on held-out users" in model.curve.verdict
 
 
 def test_noise_has_one_state() -> None:
-    rng = np.random.default_rng(0)
-    noise = {"user": np.repeat(np.arange(150), 12), "arm": np.tile(list("abcd"), 450)}
-    model = lob.learn_orders(pl.DataFrame(noise | {"reward": rng.standard_normal(1800)}))
-    assert model.orders.n_states == 1
+    model = lob.learn(table_of(np.random.default_rng(0).standard_normal(900), 150))
+    assert model.prior.n_states == 1
     assert model.curve is not None
     assert "no types of users" in model.curve.verdict
 
@@ -186,83 +79,101 @@ def test_states_that_differ_in_numbers_only_stay_apart() -> None:
     values = np.repeat(means[:, None], 20, axis=1) + 0.1 * rng.standard_normal((200, 20, 3))
     users = np.repeat(np.arange(200), 60)
     rows = {"user": users, "arm": np.tile(list("abc"), 4000), "reward": values.ravel()}
-    model = lob.learn_orders(pl.DataFrame(rows), n_states=2)
+    model = lob.learn(pl.DataFrame(rows), n_states=2)
     assert model.orders[0] == model.orders[1]
     assert model.sizes.tolist() == [100, 100]
     lob.LobTS(model.orders, model.sigma)
 
 
-def test_confident_relations_of_a_prior_hold_for_most_users() -> None:
-    table = lob.reward_table(lob.make_ratings(200, 6, 3, seed=1).table, **COLUMNS)
-    model = lob.learn_orders(table, n_states=1, relations="confident", level=0.2)
-    assert model.prior is not None
-    assert model.orders == model.prior.sure_orders(0.8)
-    assert not model.orders.is_total
-    assert not (model.orders.precedes & ~model.prior.orders.precedes).any()
-
-
-def naive_relations(means: Any, ranking: list[int], level: float) -> set[tuple[int, int]]:
-    """Test every pair of one state by scipy, smallest p first, then add what follows."""
-    tests = []
-    for above, below in combinations(ranking, 2):
-        signs = [np.sign(row[above] - row[below]) for row in means]
-        wins, losses = signs.count(1.0), signs.count(-1.0)
-        trials = wins + losses
-        p = binomtest(wins, trials, alternative="greater").pvalue if trials else 1.0
-        tests.append((p, above, below))
-    kept: set[tuple[int, int]] = set()
-    for i, (p, above, below) in enumerate(sorted(tests)):
-        if p > level / (len(tests) - i):
-            break
-        kept.add((above, below))
-    while more := {(a, d) for a, b in kept for c, d in kept if b == c} - kept:
-        kept |= more
-    return kept
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_relations_equal_their_twin(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    rankings = [rng.permutation(5) for _ in range(2)]
-    labels = rng.integers(2, size=80)
-    means = (4 - np.argsort(rankings, axis=1))[labels] + rng.normal(0, 3, (80, 5))
-    means = means.round(0)
-    means[rng.random(means.shape) < 0.2] = np.nan
-    orders = lob.LatentOrders.from_rankings([r.tolist() for r in rankings])
-    kept = confident_relations(means, labels, orders.precedes, 0.05)
-    for s in (0, 1):
-        expected = naive_relations(means[labels == s], rankings[s].tolist(), 0.05)
-        assert {(int(a), int(b)) for a, b in np.argwhere(kept[s])} == expected
-    assert 0 < kept.sum() < orders.precedes.sum()
-
-
-@given(
-    hnp.arrays(np.float64, (12, 4), elements=st.sampled_from([1.0, 2.0, 3.0, np.nan])),
-    st.floats(0.001, 0.9),
-)
-def test_relations_are_a_closed_part_of_the_order(means: Any, level: float) -> None:
-    orders = lob.LatentOrders.from_rankings([[2, 0, 1, 3]])
-    kept = confident_relations(means, np.zeros(12, dtype=np.int64), orders.precedes, level)
-    assert not (kept & ~orders.precedes).any()
-    np.testing.assert_array_equal(lob.LatentOrders(kept).precedes, kept)
-
-
-def test_holm_stops_at_the_first_that_holds() -> None:
-    p = np.array([0.001, 0.2, 0.02, 0.013])
-    assert holm(p, 0.05).tolist() == [True, False, True, True]
-    assert holm(np.array([0.03, 0.04]), 0.05).tolist() == [False, False]
-
-
-def test_members_who_agree_give_the_total_order_and_noise_gives_none() -> None:
-    rng = np.random.default_rng(0)
-    orders = lob.LatentOrders.from_rankings([[0, 1, 2, 3]])
-    everyone = np.zeros(60, dtype=np.int64)
-    clear = np.arange(4.0)[::-1] + rng.normal(0, 0.05, (60, 4))
-    np.testing.assert_array_equal(
-        confident_relations(clear, everyone, orders.precedes, 0.05), orders.precedes
-    )
-    false = [
-        confident_relations(rng.normal(size=(60, 4)), everyone, orders.precedes, 0.05).any()
-        for _ in range(400)
+def test_the_likelihood_is_that_of_the_rewards_unless_told() -> None:
+    counts = np.random.default_rng(1).poisson(2.0, 240).astype(np.float64)
+    kinds: list[tuple[Any, Any, str, str]] = [
+        (clicks(), None, "bernoulli", "none"),
+        (clicks(), "gaussian", "gaussian", "cells"),
+        (counts, None, "gaussian", "cells"),
+        (counts, "poisson", "poisson", "none"),
+        (counts, lob.Gaussian(2.0), "gaussian", "given"),
     ]
-    assert np.mean(false) < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 400)
+    for rewards, given, name, source in kinds:
+        model = lob.learn(table_of(rewards), likelihood=given, n_states=1)
+        assert (model.likelihood.name, model.sigma_from) == (name, source)
+    assert model.likelihood == lob.Gaussian(2.0)
+    assert model.options["likelihood"] == {"likelihood": "gaussian", "sigma": 2.0}
+
+
+@pytest.mark.parametrize(("arm", "value", "low", "high"), [("x", 0, 0, 0.1), ("z", 1, 0.9, 1)])
+def test_arms_with_equal_clicks_have_rates_near_the_edge(
+    arm: str, value: int, low: float, high: float
+) -> None:
+    """A rate of exactly 0 or 1 would be certain after a few rewards."""
+    logs = table_of(clicks())
+    edge = pl.when(pl.col("arm") == arm).then(pl.lit(float(value))).otherwise(pl.col("reward"))
+    model = lob.learn(logs.with_columns(reward=edge))
+    rate = model.prior.population_mean[model.arms.index(arm)]
+    assert low < rate < high
+    policy = lob.LobBayes(model)
+    assert np.isfinite(policy.probabilities(policy.start())).all()
+
+
+def test_the_options_are_one_record() -> None:
+    times = np.arange(240)
+    logs = table_of(clicks()).with_columns(time=times)
+    model = lob.learn(logs, n_states=1, time="time", half_life=50, min_arm_rewards=2, seed=3)
+    assert model.options == {
+        "user": "user", "arm": "arm", "reward": "reward", "context": None, "time": "time",
+        "since": None, "half_life": 50, "min_user_rewards": 1, "min_arm_rewards": 2,
+        "skip_empty": False, "likelihood": None, "n_states": 1, "seed": 3,
+    }  # fmt: skip
+
+
+def test_threads_and_shuffled_rows_change_no_bit() -> None:
+    logs = pl.DataFrame(lob.make_ratings(200, 6, 3, seed=1).table).with_columns(
+        (pl.col("rating") * 2).round() / 2
+    )
+    mixed = logs.sample(fraction=1.0, shuffle=True, seed=0)
+    first, again = (lob.learn(rows, **COLUMNS, workers=n) for rows, n in ((logs, 1), (mixed, 2)))
+    assert again.prior == first.prior
+    assert again.labels.tobytes() == first.labels.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("logs", "options", "message"),
+    [
+        (with_one(np.nan), {}, r"row 1 \(user=0, arm='x', reward=nan\)\. Correct or leave out"),
+        (with_one(np.inf), {}, r"row 1 \(user=0, arm='x', reward=inf\)\. Correct or leave out"),
+        (with_one(None), {}, r"reward=None\).* skip_empty"),
+        (table_of(clicks()).head(0), {}, "the table has no rows"),
+        (table_of(clicks(), 1), {}, "column 'user' has 1 user, 0; learning needs at least two"),
+        (table_of(clicks()).with_columns(arm=pl.lit("x")), {}, "column 'arm' has 1 arm, 'x'"),
+        (table_of(0.0), {}, "all rewards are equal, on average 0"),
+        (table_of(1.0), {}, "all rewards are equal, on average 1"),
+        (table_of(3.0), {}, "all rewards are equal"),
+        (with_one(-2.0), {"likelihood": "poisson"}, r"poisson rewards are counts.*'gaussian'"),
+        (with_one(0.3), {"likelihood": "poisson"}, "poisson rewards are whole numbers"),
+        (with_one(5.0), {"likelihood": "bernoulli"}, "bernoulli rewards are 0 or 1, and 1 pair"),
+        (table_of(clicks()), {"likelihood": "binomial"}, "unknown likelihood 'binomial'; did you"),
+        (table_of(clicks()), {"likelihood": 3}, r"an object such as Gaussian\(1.0\), got 3"),
+        (
+            table_of(clicks()),
+            {"likelihood": lob.Gaussian(np.ones(2))},
+            "likelihood has 2 sigmas, but there are 3 arms; give one for each of x, y, z",
+        ),
+        (table_of(clicks()), {"n_states": 41}, "n_states is 41, but there are only 40 users"),
+        (table_of(clicks()), {"n_states": 0}, "n_states must be a whole number"),
+        (table_of(clicks()), {"seed": -1}, "seed"),
+        (table_of(clicks()), {"min_user_rewards": 9}, "min_user_rewards"),
+    ],
+)
+def test_bad_input_is_named(logs: Any, options: Any, message: str) -> None:
+    with pytest.raises(lob.LobInputError, match=message):
+        lob.learn(logs, **options)
+
+
+def test_says_what_is_being_done(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    lob.learn(table_of(clicks()))
+    shown = capsys.readouterr().err
+    for words in ("adding up rewards", "choosing the number of states", "learning 1 state of"):
+        assert words in shown

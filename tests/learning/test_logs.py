@@ -37,12 +37,12 @@ def test_filters_drop_arms_first() -> None:
 
 def test_logs_from_anywhere_give_the_same_orders(tmp_path: Path) -> None:
     ratings = lob.make_ratings(n_users=80, n_arms=5, n_states=3, ratings_per_user=60)
-    rounded = pl.DataFrame(ratings.table).with_columns(pl.col("rating").round(1))
+    rounded = pl.DataFrame(ratings.table).with_columns((pl.col("rating") * 2).round() / 2)
     rounded.write_csv(tmp_path / "logs.csv")
     rounded.write_parquet(tmp_path / "logs.parquet")
     shuffled = rounded.sample(fraction=1.0, shuffle=True, seed=0)
     models = [
-        lob.learn_orders(logs, "userId", "genre", "rating", n_states=4)
+        lob.learn(logs, "userId", "genre", "rating", n_states=4)
         for logs in (
             tmp_path / "logs.csv",
             tmp_path / "logs.parquet",
@@ -84,10 +84,10 @@ def test_columns_must_be_three_names() -> None:
 
 def test_one_user_one_arm_and_no_rows() -> None:
     assert refused(with_values("user", [7] * 5)) == (
-        "column 'user' has 1 user, 7; learning orders needs at least two users"
+        "column 'user' has 1 user, 7; learning needs at least two users"
     )
     assert refused(with_values("arm", ["a"] * 5)) == (
-        "column 'arm' has 1 arm, 'a'; learning orders needs at least two arms"
+        "column 'arm' has 1 arm, 'a'; learning needs at least two arms"
     )
     assert refused(pl.DataFrame(GOOD)[:0]) == "the table has no rows"
 
@@ -96,7 +96,7 @@ def test_filters_that_leave_too_little() -> None:
     message = refused(pl.DataFrame(GOOD), min_arm_rewards=3)
     assert message == (
         "column 'arm' has 1 arm, 'a' left, of arms with at least 3 rewards (min_arm_rewards) and "
-        "users with at least 1 (min_user_rewards); learning orders needs at least two arms"
+        "users with at least 1 (min_user_rewards); learning needs at least two arms"
     )
     assert "has 0 users left, of arms" in refused(pl.DataFrame(GOOD), min_user_rewards=9)
     assert "min_user_rewards must be" in refused(pl.DataFrame(GOOD), min_user_rewards=0)

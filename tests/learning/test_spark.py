@@ -57,10 +57,8 @@ def test_spark_and_duckdb_give_the_same_orders(spark: Any, tmp_path: Path) -> No
     generated = lob.make_ratings(n_users=60, n_arms=5, n_states=3, ratings_per_user=80)
     logs = pl.DataFrame(generated.table).with_columns(pl.col("rating").round(1))
     logs.write_parquet(tmp_path / "logs.parquet")
-    here = lob.learn_orders(tmp_path / "logs.parquet", **COLUMNS, n_states=4, method="kendall")
-    there = lob.learn_orders(
-        spark.read_parquet(tmp_path / "logs.parquet"), **COLUMNS, n_states=4, method="kendall"
-    )
+    here = lob.learn(tmp_path / "logs.parquet", **COLUMNS, n_states=4)
+    there = lob.learn(spark.read_parquet(tmp_path / "logs.parquet"), **COLUMNS, n_states=4)
     assert there.orders == here.orders
     assert there.users.tolist() == here.users.tolist()
     assert there.labels.tolist() == here.labels.tolist()

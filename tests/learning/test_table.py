@@ -13,7 +13,6 @@ import lobandits as lob
 from lobandits.errors import LobInputError
 from lobandits.learning import RewardTable, reward_table
 from lobandits.learning import table as tables
-from lobandits.learning.prior import MOST_ARMS
 from lobandits.learning.table import available_memory, check_memory
 
 LESS = 2**14  # bytes
@@ -246,12 +245,11 @@ def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(lob.LobInputError, match=r"a table needs 2\.0 GiB of memory, and 0\.0 are"):
         check_memory(2 * 2**30, "a table", "be modest")
     with pytest.raises(lob.LobInputError, match="in 19,900 pairs of arms needs"):
-        lob.learn_orders(wide_table(200), n_states=2, method="kendall")
+        lob.KendallKMeans(2).fit(wide_table(200).means)
+    with pytest.raises(lob.LobInputError, match=r"200 arms needs .* drop rare arms"):
+        lob.learn(wide_table(200), n_states=1)
 
 
-@pytest.mark.parametrize("n_states", [None, 2])
-def test_more_arms_than_a_prior_can_hold(n_states: int | None) -> None:
-    with pytest.raises(
-        lob.LobInputError, match=r"there are 401 arms, .* is this the column of arms"
-    ):
-        lob.learn_orders(wide_table(MOST_ARMS + 1), n_states=n_states)
+def test_more_arms_than_users_are_learned() -> None:
+    model = lob.learn(wide_table(600), n_states=1, likelihood=lob.Gaussian(1.0))
+    assert model.prior.means.shape == (1, 600)

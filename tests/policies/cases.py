@@ -7,9 +7,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from lobandits._checks import FloatArray
+from lobandits.beliefs import Gaussian, Prior
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.policies import Policy
-from lobandits.priors import Prior
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,17 @@ class Problems:
 
 
 def random_prior(n_states: int, arms: Sequence[str], sigma: float, seed: int) -> Prior:
-    """Means around 2, users with scales, shifts and correlated means of their own."""
+    """Means around 2; users have a shift, a loading, scales and deviations of their own."""
     rng, k = np.random.default_rng(seed), len(arms)
-    root = rng.standard_normal((k, k))
-    spread = 0.05 * root @ root.T + 0.2 * np.eye(k)
-    means, scales = rng.normal(2.0, 1.0, (n_states, k)), rng.uniform(0.1, 0.5, n_states)
-    shares = rng.dirichlet(np.ones(n_states))
-    return Prior(tuple(arms), shares, means, spread, 0.7, scales, sigma)
+    return Prior(
+        arms=tuple(arms),
+        shares=rng.dirichlet(np.ones(n_states)),
+        means=rng.normal(2.0, 1.0, (n_states, k)),
+        loadings=np.column_stack([rng.normal(0.7, 0.1, k), rng.normal(0.0, 0.5, k)]),
+        own=rng.uniform(0.1, 0.4, k),
+        scales=rng.uniform(0.1, 0.5, n_states),
+        likelihood=Gaussian(sigma),
+    )
 
 
 def random_problems(

@@ -1,4 +1,4 @@
-"""Plain Python twins of lobUCB and lobTS, line by line from Algorithms 1 and 2."""
+"""Plain Python twins of lobUCB, lobTS (Algorithms 1 and 2, line by line) and lobIMED."""
 
 import math
 from collections.abc import Sequence
@@ -161,3 +161,23 @@ class LobTSTwin(History):
     def chances(self) -> list[float]:
         weights = self.weights()
         return [weight / sum(weights) for weight in weights]
+
+
+class LobIMEDTwin(History):
+    """The least D_a + log N_a, with log 0 = -1."""
+
+    def best(self) -> list[int]:
+        losses = self.losses()
+        least = min(losses)
+        index = [
+            (loss - least) / (2 * self.sigma**2) + (math.log(self.N[a]) if self.N[a] else -1)
+            for a, loss in enumerate(losses)
+        ]
+        slack = 1e-8 * (1 + least / (2 * self.sigma**2))
+        return [a for a, value in enumerate(index) if value <= min(index) + slack]
+
+    def choose(self, u: float) -> int:
+        return tie(self.best(), u)[0]
+
+    def chances(self) -> list[float]:
+        return alike(self.best(), len(self.N))

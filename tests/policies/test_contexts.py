@@ -16,7 +16,7 @@ POLICIES = [
     lob.LobUCB(BOTH, 1.0),
     lob.LobIMED(BOTH, 1.0),
     lob.LobIDS(BOTH, 1.0),
-    lob.LobBayes(lob.Prior.from_orders(BOTH), 1.0),
+    lob.LobBayes(lob.Prior.from_orders(BOTH)),
 ]
 
 

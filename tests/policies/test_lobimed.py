@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.policies.cases import assert_same_game, constant, gaussian, random_problems
-from tests.policies.reference_ids import LobIMEDTwin
+from tests.policies.reference_lob import LobIMEDTwin
 
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.policies import LobIMED

@@ -72,7 +72,7 @@ def test_mucb_needs_the_horizon() -> None:
 def test_policies_on_a_prior_say_how_to_get_one() -> None:
     prior = PROBLEMS.prior
     bare: Any = SimpleNamespace(n_arms=4, sigma=2.0, orders=PROBLEMS.orders, state_means=None)
-    assert make_policy("lobbayes(trust=0.9)", PROBLEMS) == LobBayes(prior, 2.0, trust=0.9)
+    assert make_policy("lobbayes(trust=0.9)", PROBLEMS) == LobBayes(prior, trust=0.9)
     for name in ("popular", "mixts", "lobbayes"):
         with pytest.raises(LobInputError, match=rf"^{name} needs a prior.*past_users.*hold_out"):
             make_policy(name, bare)

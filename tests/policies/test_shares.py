@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.policies.cases import assert_same_game, gaussian, random_problems
 from tests.policies.reference import MTSTwin
-from tests.policies.reference_ids import LobIDSTwin, LobIMEDTwin
-from tests.policies.reference_lob import LobTSTwin
+from tests.policies.reference_lob import LobIMEDTwin, LobTSTwin
+from tests.policies.reference_prior import LobIDSTwin
 
 from lobandits._checks import FloatArray
 from lobandits.errors import LobInputError

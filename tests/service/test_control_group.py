@@ -21,8 +21,9 @@ ARMS = ("tea", "milk", "juice")
 
 def popular(*best: str) -> lob.Policy:
     """Return a policy that always plays the first of ``best``."""
-    means, none = -np.arange(float(len(best)))[None], np.zeros(1)
-    return lob.Popular(lob.Prior(best, np.ones(1), means, np.eye(len(best)), 0.0, none, 1.0))
+    means, own = -np.arange(float(len(best)))[None], np.ones(len(best))
+    prior = lob.Prior(best, np.ones(1), means, own[:, None], own, np.zeros(1), lob.Gaussian(1.0))
+    return lob.Popular(prior)
 
 
 @pytest.fixture

@@ -77,17 +77,17 @@ def test_round_the_loop(used: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         said = run(*words)
         assert "Structure worth using" in said
         assert f"{WAITING}, skipped" in said
-    models = [lob.OrderModel.load(name) for name in ("store.json", "file.json")]
+    models = [lob.Model.load(name) for name in ("store.json", "file.json")]
     assert {str(order) for order in models[0].orders} == {str(order) for order in models[1].orders}
     judged = ("--policies", "popular,ts,lobbayes", "--states", "2", "--horizon", "6")
     for logs in (("--store", used), ("log.csv", "--skip-empty", "--propensity", "probability")):
         said = run("evaluate", *logs, *judged)
         assert "from the logs alone (rejection)" in said
         assert said.splitlines()[-1].startswith("Use lobbayes: it earns +")
-    run("model", "put", "--orders", "store.json", "--policy", "lobbayes", "--store", used)
-    grow = ("model", "add-arm", "water", "--like", "milk", "--orders", "store.json")
+    run("model", "put", "--model", "store.json", "--policy", "lobbayes", "--store", used)
+    grow = ("model", "add-arm", "water", "--like", "milk", "--model", "store.json")
     run(*grow, "--out", "grown.json")
-    run("model", "put", "--orders", "grown.json", "--policy", "lobbayes", "--store", used)
+    run("model", "put", "--model", "grown.json", "--policy", "lobbayes", "--store", used)
     assert "arms: juice, milk, tea, water" in run("model", "show", "--store", used)
     with lob.DecisionService(None, used, seed=1) as service:
         assert service.decide("somebody").arm in (*ARMS, "water")

@@ -47,10 +47,30 @@ def test_a_thousand_lists_of_allowed_arms(make_service: MakeService) -> None:
 def test_huge_models_are_refused_before_they_are_built() -> None:
     arms = [str(arm) for arm in range(5000)]
     huge = {"format": "lobandits.orders", "version": 1, "arms": arms, "states": [[arms]] * 20}
+    prior = {"arms": arms, "means": [[0.0]] * 9990, "loadings": [[0.0] * 16]}
+    known = prior | {"means": [[0.0]], "known": huge}
     began = time.process_time()
-    with pytest.raises(LobInputError, match="5000 arms and 20 states are too many"):
+    with pytest.raises(LobInputError, match="5,000 arms and 20 states are too many"):
         as_policy({"policy": "lobts", "orders": huge, "sigma": 1.0})
+    with pytest.raises(
+        LobInputError, match="5,000 arms, 9,990 states and 16 loadings is too large"
+    ):
+        as_policy({"policy": "lobbayes", "prior": prior})
+    with pytest.raises(LobInputError, match="5,000 arms and 20 states are too many"):
+        as_policy({"policy": "lobbayes", "prior": known})
     assert time.process_time() - began < 1.0
+
+
+def test_a_prior_of_two_thousand_arms_is_served(make_service: MakeService) -> None:
+    rng, k = np.random.default_rng(0), 2000
+    names = tuple(f"arm {a}" for a in range(k))
+    prior = lob.Prior(
+        names, np.ones(1), rng.normal(size=(1, k)), np.ones((k, 1)), np.ones(k), np.zeros(1),
+        lob.Gaussian(1.0),
+    )  # fmt: skip
+    service = make_service(lob.LobBayes(prior), seed=0)
+    assert service.decide("somebody").arm in names
+    assert service.activity()["fit"] == {"users": 0, "unexplained": None, "expected": 0.01}
 
 
 def test_a_month_of_two_hundred_arms_takes_little_memory(make_service: MakeService) -> None:

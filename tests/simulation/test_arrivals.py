@@ -36,12 +36,12 @@ def test_contexts_at_random_depend_on_user_and_round_alone() -> None:
 def test_states_have_an_order_of_their_own_in_each_context() -> None:
     problems = ENV.sample(16, seed=0)
     assert problems.n_arms == 6
-    assert problems.orders.arms[:4] == ("0: 0", "0: 1", "0: 2", "1: 0")
+    assert problems.arms[:4] == ("0: 0", "0: 1", "0: 2", "1: 0")
     for half in (slice(0, 3), slice(3, 6)):
         assert (np.sort(problems.means[:, half], axis=1) == [0.0, 1.0, 2.0]).all()
         assert (problems.gaps[:, half].min(axis=1) == 0).all()
     assert (problems.means[:, :3] != problems.means[:, 3:]).any()
-    precedes = problems.orders[0].precedes
+    precedes = problems.known_orders[0].precedes
     assert not precedes[:, :3, 3:].any()
     assert precedes[:, :3, :3].sum() == 4 * 3
 
@@ -67,7 +67,7 @@ def test_regret_is_against_the_best_of_the_context(arrivals: str) -> None:
 
 def test_relations_revealed_stay_within_contexts() -> None:
     env = lob.Synthetic(n_arms=5, n_states=3, n_contexts=3, q=0.5)
-    precedes = env.sample(8, seed=2).orders[3].precedes
+    precedes = env.sample(8, seed=2).known_orders[3].precedes
     context = np.arange(15) // 5
     assert not precedes[:, context[:, None] != context].any()
     assert precedes.any()

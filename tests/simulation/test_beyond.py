@@ -1,4 +1,8 @@
-"""LobIMED and LobIDS against their prototypes (k = 15, T = 500, 200 users), and in the long run."""
+"""LobIMED and LobIDS (k = 15, T = 500), and in the long run.
+
+Values of lobTS and LobIMED are those of prototypes with 200 users. LobIDS has those of its first
+prototype, on a prior of lines, as a ceiling: the belief it has now knows more.
+"""
 
 import math
 from dataclasses import dataclass, replace
@@ -27,7 +31,8 @@ def test_regret_agrees_with_the_prototypes(
     result = simulate(env, list(expected), 500, n_users, seed=31, progress=False, keep="mean")
     for row in result.summary().rows:
         error = row["error"] * math.sqrt(1 + n_users / THEIR_USERS)
-        assert abs(row["regret"] - expected[row["policy"]]) <= 4 * error, row
+        away = row["regret"] - expected[row["policy"]]
+        assert (away if row["policy"] == "lobids" else abs(away)) <= 4 * error, row
     assert result.difference("lobts", "lobids").low > 0
 
 
@@ -54,14 +59,15 @@ class Scaled:
 def test_users_with_scales_of_their_own_lose_nothing(
     sigma: float, expected: dict[str, float]
 ) -> None:
-    """Regret in units of the user's scale is what the prototypes had."""
+    """Regret in units of the user's scale is what the prototypes had, or less."""
     env = Scaled(Synthetic(sigma=sigma))
     result = simulate(env, list(expected), 500, 160, seed=32, progress=False)
     unit = np.ptp(env.sample(160, 32).means, axis=1) / 14
     for name, prototype in expected.items():
         regret = result.regret[name].sum(axis=1) / unit
         error = regret.std(ddof=1) * math.sqrt(1 / 160 + 1 / THEIR_USERS)
-        assert abs(regret.mean() - prototype) <= 4 * error, (name, regret.mean())
+        away = regret.mean() - prototype
+        assert (away if name == "lobids" else abs(away)) <= 4 * error, (name, regret.mean())
     assert result.difference("lobts", "lobids").low > 0
 
 

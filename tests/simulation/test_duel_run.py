@@ -51,7 +51,7 @@ def test_a_run_agrees_with_plain_loops_over_the_public_interface(name: str) -> N
     """Users 8 to 15 are one block: it draws from a generator of its own."""
     problems = ENV.sample(8, seed=1, first=8)
     policy: DuelPolicy = (
-        RelativeLobTS(problems.orders) if name == "relative" else DoubleTS(problems.n_arms)
+        RelativeLobTS(problems.known_orders) if name == "relative" else DoubleTS(problems.n_arms)
     )
     state, rng = policy.start(8), block_generator(1, Stream.CHOICES, 1)
     z = block_generator(1, Stream.REWARDS, 1).standard_normal((30, 8))
@@ -138,7 +138,7 @@ def test_functions_and_policies_may_be_given() -> None:
     result = simulate_duels(ENV, policies, 10, 16, progress=False)
     tables = {result.regret[label].tobytes() for label in policies}
     assert len(tables) == 1
-    orders = ENV.sample(20, seed=0).orders
+    orders = ENV.sample(20, seed=0).known_orders
     own = simulate_duels(ENV, [RelativeLobTS(orders)], 10, 20, chunk_size=8, progress=False)
     assert same(own, simulate_duels(ENV, ["relative"], 10, 20, progress=False))
 

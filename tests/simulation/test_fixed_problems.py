@@ -4,7 +4,7 @@ from tests.simulation.helpers import fixed, shared_orders
 
 from lobandits.errors import LobInputError
 from lobandits.orders import UserOrders
-from lobandits.simulation import FixedProblems
+from lobandits.simulation import FixedProblems, simulate
 from lobandits.simulation.rewards import clipped_mean
 
 
@@ -53,3 +53,14 @@ def test_wrong_means_are_refused() -> None:
         FixedProblems([[1.0, np.inf]], shared_orders(), 1.0)
     with pytest.raises(LobInputError, match="between 0 and 1"):
         FixedProblems(np.full((1, 4), 2.0), shared_orders(), 1.0, rewards="bernoulli")
+    with pytest.raises(LobInputError, match="must not be negative, got -1"):
+        FixedProblems([3.0, 2.0, 0.0, -1.0], shared_orders(), 1.0, rewards="poisson")
+
+
+def test_counts_are_played_on() -> None:
+    env = FixedProblems([4.0, 2.0, 0.5, 0.0], shared_orders(), 1.5, rewards="poisson")
+    assert env.sample(2, seed=0).means.tolist() == [[4.0, 2.0, 0.5, 0.0]] * 2
+    assert repr(env).endswith("rewards='poisson')")
+    result = simulate(env, ["ts", "lobts"], 100, 60, progress=False)
+    for regret in result.regret.values():
+        assert regret[:, -20:].mean() < 0.5  # most users are at the best arm

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from tests.simulation.helpers import same, shared_orders
 
-import lobandits.learning.prior as module
+import lobandits.learning.fit_prior as module
+from lobandits.beliefs import Gaussian, Prior
 from lobandits.errors import LobInputError
 from lobandits.learning import make_ratings
 from lobandits.orders import LatentOrders
 from lobandits.policies import make_policy
-from lobandits.priors import Prior
 from lobandits.simulation import FixedProblems, Problems, Synthetic, simulate
 from lobandits.simulation.movielens import MovieLens
 from lobandits.simulation.past_users import PastUsers
@@ -47,6 +47,34 @@ def test_clicks_are_zeros_and_ones() -> None:
     assert ((table.sums >= 0) & (table.sums <= table.counts)).all()
 
 
+def test_counts_are_whole_numbers_of_their_rates() -> None:
+    rates = np.array([[0.2, 1.0, 4.0], [3.0, 0.5, 0.05]])
+    env = FixedProblems(rates, shared_orders(3), 1.0, rewards="poisson")
+    past = PastUsers(env.sample(60, 0), n_rewards=300, seed=2)
+    table = past.table
+    np.testing.assert_array_equal(table.sums, np.round(table.sums))
+    assert (table.squares >= table.sums).all()
+    expected = past.problems.means
+    errors = (table.means - expected) * np.sqrt(table.counts / expected)
+    assert errors.std() == pytest.approx(1, rel=0.2)
+    assert abs(errors.mean()) < 4 / np.sqrt(errors.size)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "clipped", "bernoulli", "poisson"])
+def test_the_prior_has_the_likelihood_of_the_rewards(kind: str) -> None:
+    rates = [[0.7, 0.4, 0.1], [0.1, 0.4, 0.7], [0.5, 0.6, 0.4], [0.4, 0.3, 0.2]]
+    bounds = (-5.0, 5.0) if kind == "clipped" else None
+    env = FixedProblems(
+        rates, shared_orders(3), 0.5, rewards=kind, bounds=bounds, past_users=80, past_rewards=60
+    )
+    prior = env.sample(4, 0).prior
+    assert prior is not None
+    assert prior.likelihood.name == ("gaussian" if kind == "clipped" else kind)
+    np.testing.assert_allclose(prior.population_mean, np.mean(rates, axis=0), atol=0.1)
+    result = simulate(env, ["popular", "lobbayes"], 40, 200, progress=False)
+    assert result.difference("popular", "lobbayes").low > 0
+
+
 def test_users_share_orders_and_keep_all_but_these() -> None:
     alone = Synthetic(4, 2, scale=(0.8, 1.25), shift=(-1.0, 1.0)).sample(40, seed=3)
     users = ENV.sample(40, seed=3)
@@ -79,13 +107,13 @@ def test_fewer_relations_are_those_of_all_users() -> None:
 
 def test_one_prior_for_all_samples_learned_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    learn = module.learn_prior
+    learn = module.fit_prior
 
     def counted(*args: Any, **options: Any) -> Any:
         calls.append(1)
         return learn(*args, **options)
 
-    monkeypatch.setattr(module, "learn_prior", counted)
+    monkeypatch.setattr(module, "fit_prior", counted)
     env = Synthetic(4, 2, past_users=40, past_rewards=24)
     users, more = env.sample(8, seed=0), env.sample(8, seed=4, first=8)
     make_policy("lobts", users)
@@ -136,11 +164,11 @@ def test_movielens_learns_from_those_who_do_not_play() -> None:
 
 def test_a_prior_of_ones_own_must_have_the_arms() -> None:
     orders = shared_orders(2)
-    content = np.ones(1), np.array([[1.0, 2.0]]), np.eye(2), 0.0, np.zeros(1), 1.0
-    prior = Prior(orders.arms, *content)
+    content = np.ones(1), np.array([[1.0, 2.0]]), np.ones((2, 1)), np.ones(2), np.zeros(1)
+    prior = Prior(orders.arms, *content, Gaussian(1.0))
     problems = Problems([[1.0, 0.0]], 1.0, [0], orders, past=prior)  # type: ignore[arg-type]
     assert problems.prior is prior
-    wrong = Prior(("x", "y"), *content)
+    wrong = Prior(("x", "y"), *content, Gaussian(1.0))
     with pytest.raises(LobInputError, match=r"the prior has the arms \('x', 'y'\)"):
         _ = Problems([[1.0, 0.0]], 1.0, [0], orders, past=wrong).prior  # type: ignore[arg-type]
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from tests.simulation.helpers import shared_orders
 
+from lobandits.beliefs import Prior
 from lobandits.errors import LobInputError
 from lobandits.orders import UserOrders
 from lobandits.simulation import Environment, Problems, Synthetic
@@ -48,6 +49,17 @@ def test_take_selects_users_of_all_parts() -> None:
     assert some.bounds == problems.bounds
 
 
+def test_without_orders_those_of_the_prior_are_known() -> None:
+    prior = Prior.from_orders(shared_orders())
+    problems = Problems(**arguments(orders=None, past=prior))
+    assert problems.orders is None
+    assert (problems.n_states, problems.arms) == (2, prior.arms)
+    assert problems.known_orders == shared_orders()
+    assert Problems(**arguments()).known_orders == shared_orders()
+    with pytest.raises(LobInputError, match="orders have 4 arms, but means have 3"):
+        Problems(**arguments(orders=None, past=prior, means=np.zeros((2, 3))))
+
+
 def test_take_leaves_shared_parts() -> None:
     problems = Problems(**arguments(state_means=np.zeros((2, 4))))
     some = problems.take([1])
@@ -74,10 +86,12 @@ def test_problems_pickle() -> None:
         ({"states": [0, 2]}, "states must lie between 0 and 1"),
         ({"states": [0.0, 1.0]}, "states must be whole numbers"),
         ({"state_means": np.zeros((3, 4))}, "state_means must have shape"),
+        ({"orders": None}, "orders must be LatentOrders or UserOrders, got NoneType"),
         ({"orders": "abc"}, "orders must be LatentOrders or UserOrders, got str"),
         ({"orders": UserOrders.stack([shared_orders()])}, "orders are for 1 users"),
         ({"rewards": "normal"}, "unknown rewards 'normal'"),
         ({"rewards": "bernoulli"}, "between 0 and 1"),
+        ({"rewards": "poisson", "means": -np.ones((2, 4))}, "must not be negative, got -1"),
         ({"rewards": "clipped"}, "need location"),
         ({"rewards": "clipped", "location": np.zeros((2, 4))}, "need bounds"),
         (

@@ -96,7 +96,7 @@ def test_summary_converts_to_data_frames(result: Result) -> None:
 def test_the_lower_bound_is_the_mean_over_users(result: Result) -> None:
     problems = ENV.sample(40, seed=2)
     expected = [
-        regret_lower_bound(problems.means[u], problems.orders[u], 1.0).constant  # type: ignore[arg-type]
+        regret_lower_bound(problems.means[u], problems.known_orders[u], 1.0).constant  # type: ignore[arg-type]
         for u in range(40)
     ]
     assert result.lower_bound() == pytest.approx(np.mean(expected))

@@ -120,7 +120,7 @@ def test_common_noise_makes_paired_differences_precise() -> None:
 def test_policies_with_parts_for_each_user_are_shared_out(whole: Result) -> None:
     problems = ENV.sample(43, seed=3)
     assert problems.state_means is not None
-    own = {"mts": MTS(problems.state_means, 1.0), "toparms": TopArmsUCB(problems.orders, 1.0)}
+    own = {"mts": MTS(problems.state_means, 1.0), "toparms": TopArmsUCB(problems.known_orders, 1.0)}
     result = run(policies=own, workers=2, chunk_size=16)
     for name in own:
         assert np.array_equal(result.regret[name], whole.regret[name])

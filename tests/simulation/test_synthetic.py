@@ -81,7 +81,7 @@ def test_q_is_the_share_of_relations_that_policies_see(q: float, links: int) -> 
     assert (problems.orders.tables.linked.sum(axis=-1) == links).all()
     total = Synthetic(n_arms=5, n_states=3).sample(50, seed=1)
     assert np.array_equal(problems.means, total.means)
-    assert not (problems.orders.precedes & ~total.orders.precedes).any()
+    assert not (problems.known_orders.precedes & ~total.known_orders.precedes).any()
 
 
 def test_scale_and_shift_keep_the_order_and_change_the_numbers() -> None:

@@ -9,6 +9,7 @@ import typer
 from lobandits.cli.options import (
     DEFAULT_PROBLEM,
     ArmColumn,
+    LikelihoodName,
     LogFiles,
     MinArmRewards,
     MinUserRewards,
@@ -62,13 +63,13 @@ def evaluate(
         str, typer.Option(help="With --store: whose rewards, if it has several problems.")
     ] = DEFAULT_PROBLEM,
     policies: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="NAMES",
             help="Policies to judge, separated by commas: {policies}.",
-            show_default=USUAL.replace(",", ", "),
+            show_default=f"{USUAL.replace(',', ', ')}; of more than 100 arms without orders",
         ),
-    ] = USUAL,
+    ] = None,
     imports: Import = None,
     horizon: Annotated[
         int | None,
@@ -80,6 +81,7 @@ def evaluate(
     states: Annotated[
         str, typer.Option(help="Number of states, m; auto: chosen anew by each split's teachers.")
     ] = "auto",
+    likelihood: LikelihoodName = None,
     splits: Annotated[int, typer.Option(help="How often users are split.")] = 3,
     users: Annotated[
         int, typer.Option(help="Of more users, so many at random teach and are judged.")
@@ -119,7 +121,7 @@ def evaluate(
     checked_suffix("--plot", plot)
     checked_suffix("--html", html, (".html",))
     import_policies(*imports or ())
-    names = policy_names(policies, USUAL.split(","))
+    names = None if policies is None else policy_names(policies, USUAL.split(","))
     options: Any = {"skip_empty": skip_empty, "time": time, "propensity": propensity}
     source: Any = logs
     if store is not None:
@@ -129,8 +131,9 @@ def evaluate(
         raise LobInputError("there is nothing to judge by; give files of logs, or --store")
     report = judge(
         source, names, user, arm, reward, horizon=horizon, n_states=parse_states(states),
-        splits=splits, most_users=users, since=since, min_user_rewards=min_user_rewards,
-        min_arm_rewards=min_arm_rewards, seed=seed, workers=workers, progress=progress, **options,
+        likelihood=likelihood, splits=splits, most_users=users, since=since,
+        min_user_rewards=min_user_rewards, min_arm_rewards=min_arm_rewards, seed=seed,
+        workers=workers, progress=progress, **options,
     )  # fmt: skip
     typer.echo(str(report))
     if plot is not None:

@@ -1,4 +1,4 @@
-"""``lob learn``: states of users, their prior and orders, from logs."""
+"""``lob learn``: a model of users from logs."""
 
 from contextlib import closing
 from pathlib import Path
@@ -11,6 +11,7 @@ from lobandits.cli.model_summary import OrdersPlot, print_learned
 from lobandits.cli.options import (
     DEFAULT_PROBLEM,
     ArmColumn,
+    LikelihoodName,
     LogFiles,
     MinArmRewards,
     MinUserRewards,
@@ -18,6 +19,7 @@ from lobandits.cli.options import (
     ShowBar,
     SkipEmpty,
     UserColumn,
+    Workers,
     checked_suffix,
     existing,
     need_service,
@@ -44,9 +46,9 @@ The rewards of the last months in a service's own store:
 
     lob learn --store sqlite:///lob.db --since 2026-05-01 --out model.json
 
-Twenty orders, clustered as in the paper:
+Rewards that are counts, such as songs played in a session:
 
-    lob learn logs.csv --method kendall --states 20 --out orders.json
+    lob learn plays.csv --likelihood poisson --out model.json
 """
 
 
@@ -87,44 +89,23 @@ def learn(
     states: Annotated[
         str, typer.Option(help="Number of states, m; auto: chosen on held-out users.")
     ] = "auto",
-    method: Annotated[
-        str,
-        typer.Option(help="prior: states with their shares and spread; kendall: the paper's."),
-    ] = "prior",
-    centroid: Annotated[
-        str,
-        typer.Option(help="With kendall: mean, order of the members' average; or borda."),
-    ] = "mean",
-    relations: Annotated[
-        str,
-        typer.Option(help="total orders, or confident: partial ones, of supported relations only."),
-    ] = "total",
-    level: Annotated[
-        float,
-        typer.Option(
-            help="With confident: share of a state's users for whom a relation may fail; with "
-            "kendall the chance of an unsupported relation in a state."
-        ),
-    ] = 0.05,
+    likelihood: LikelihoodName = None,
     min_user_rewards: MinUserRewards = 1,
     min_arm_rewards: MinArmRewards = 1,
-    starts: Annotated[
-        int, typer.Option(help="With kendall: cluster from so many starts, and keep the best.")
-    ] = 4,
-    seed: Annotated[
-        int, typer.Option(help="Names all random numbers; same seed, same orders.")
-    ] = 0,
+    seed: Annotated[int, typer.Option(help="Names all random numbers; same seed, same model.")] = 0,
+    workers: Workers = None,
     out: Annotated[Path | None, typer.Option(help="Save the model: a .json file.")] = None,
     plot: OrdersPlot = None,
     progress: ShowBar = True,
 ) -> None:
     """Learn the latent states of users from logs of (user, arm, reward).
 
-    By default a prior: how common each state is, its means and order, and how its users differ.
+    The model is a prior: how common each state is, what its users like, and how they differ.
     Evidence on held-out users chooses the number of states, and one state is a possible answer.
     The file holds no user.
     """
-    from lobandits.learning import learn_orders, reward_table
+    from lobandits.learning import reward_table
+    from lobandits.learning.learn import model_of
 
     checked_suffix("--out", out, (".json",))
     checked_suffix("--plot", plot)
@@ -144,10 +125,11 @@ def learn(
             )  # fmt: skip
         else:
             raise LobInputError("there is nothing to learn from; give files of logs, or --store")
-    model = learn_orders(
-        table, n_states=n_states, method=method,  # type: ignore[arg-type]
-        centroid=centroid, relations=relations, level=level,  # type: ignore[arg-type]
-        n_init=starts, seed=seed, progress=progress,
+    options = {"user": user, "arm": arm, "reward": reward, "context": context, "time": time,
+               "since": since, "half_life": half_life, "skip_empty": skip_empty}  # fmt: skip
+    model = model_of(
+        table, likelihood, n_states, options | filters, seed=seed, workers=workers,
+        progress=progress,
     )  # fmt: skip
     print_learned(model, table, (user, arm))
     if out is not None:

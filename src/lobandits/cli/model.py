@@ -11,6 +11,8 @@ from lobandits.cli.options import (
     DEFAULT_PROBLEM,
     LOCAL,
     HalfLife,
+    ModelFile,
+    OrdersFile,
     PolicyName,
     Problem,
     Sigma,
@@ -30,7 +32,8 @@ model = typer.Typer(
 @model.command("put")
 @friendly
 def put(
-    orders: Annotated[Path, typer.Option(help="The states' orders: JSON.")],
+    model: ModelFile = None,
+    orders: OrdersFile = None,
     policy: PolicyName = None,
     sigma: Sigma = None,
     half_life: HalfLife = None,
@@ -38,7 +41,7 @@ def put(
     store: Store = LOCAL,
     problem: Problem = DEFAULT_PROBLEM,
 ) -> None:
-    """Serve other orders or another policy; running servers follow within a second.
+    """Serve another model, other orders or another policy; running servers follow within a second.
 
     Statistics belong to the names of arms, so arms may be added, removed and reordered. Decisions
     of earlier models accept their rewards as before. A problem begins with its first model.
@@ -47,7 +50,7 @@ def put(
     import_policies(*imports or ())
     from lobandits.service import DecisionService
 
-    served = read_policy(orders, policy, sigma, half_life)
+    served = read_policy(model, orders, policy, sigma, half_life)
     with DecisionService(served, store, problem=problem) as service:
         typer.echo(f"model {service.model}: {service.policy!r}")
 
@@ -63,9 +66,9 @@ def show(store: Store = LOCAL, problem: Problem = DEFAULT_PROBLEM, imports: Impo
     with DecisionService(None, existing(store), problem=problem) as service:
         typer.echo(f"model {service.model}: {service.policy!r}")
         typer.echo(f"arms: {', '.join(service.policy.arms)}")
-        orders = getattr(service.policy, "orders", None)
-        if orders is not None:
-            typer.echo(f"\n{orders}")
+        known = getattr(service.policy, "prior", getattr(service.policy, "orders", None))
+        if known is not None:
+            typer.echo(f"\n{known}")
 
 
 @model.command("list")
@@ -88,8 +91,9 @@ def list_models(
 @friendly
 def add_arm(
     name: Annotated[str, typer.Argument(help="The new arm.")],
-    orders: Annotated[Path, typer.Option(help="A learned model, or the states' orders: JSON.")],
     out: Annotated[Path, typer.Option(help="Where the model with the arm goes: a .json file.")],
+    model: ModelFile = None,
+    orders: OrdersFile = None,
     like: Annotated[
         str | None,
         typer.Option(help="The arm that users like about as much; by default nothing is known."),
@@ -100,10 +104,10 @@ def add_arm(
     Like another arm: in every state it stands where that one stands, and users' own opinions of
     both go together. Otherwise its prior is wide, and no order speaks of it.
     """
-    from lobandits.cli.saved_orders import load_saved
+    from lobandits.cli.saved_orders import load_known
 
     checked_suffix("--out", out, (".json",))
-    grown = load_saved(orders).with_arm(name, like)
+    grown = load_known(model, orders).with_arm(name, like)
     grown.save(out)
     typer.echo(f"model with {name} saved to {out}")
 

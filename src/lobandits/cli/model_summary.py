@@ -1,6 +1,5 @@
 """What was learned from logs, in words and numbers for a person."""
 
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,160 +8,152 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from lobandits.learning import OrderModel, RewardTable
+    from lobandits._checks import FloatArray
+    from lobandits.beliefs import Prior
+    from lobandits.learning import Model, RewardTable
     from lobandits.orders import LatentOrders
-    from lobandits.priors import Prior
 
-DRAWN = 4000  # users drawn from a prior, to see how they differ
+CELLS_DRAWN = 2_000_000  # users x arms drawn from a prior, at most, to see how users differ
+USERS_DRAWN = 4000
+LOADINGS, LIFTED = 4, 3  # shown, and arms named at either end of one
 GIVEN = "The number of states was given; --states auto tells whether they beat one state."
 SOURCES = {
     "given": "given",
     "cells": "from repeated rewards of a user and arm",
     "model": "as a parameter of the model, as few users tried an arm twice",
 }
-MOST_SHOWN = 20
-OTHER_COLUMNS = 36
 OrdersPlot = Annotated[
     Path | None, typer.Option(help="Save a picture of the orders: .png, .pdf or .svg.")
 ]
 
 
 def print_learned(
-    model: "OrderModel", table: "RewardTable", columns: tuple[str, str] = ("user", "arm")
+    model: "Model", table: "RewardTable", columns: tuple[str, str] = ("user", "arm")
 ) -> None:
     """Print what ``lob learn`` found: the logs, the choice of states, the states, a verdict.
 
     ``columns`` are those of users and arms, for warnings.
     """
-    from rich.console import Console
-
     from lobandits.learning.concerns import concerns
 
-    console = Console(highlight=False)
-    if model.prior is None:
-        print_orders(model, brief=True)
-    console.print(_facts(model, table))
-    if model.prior is not None:
-        _print_choice(model)
-        typer.echo(f"\n{model.prior}\n")
-        if not model.orders.is_total:
-            print_orders(model, brief=True)
-    for sentence in concerns(table, model.sigma_from, *columns):
+    print_saved(model, table)
+    for sentence in concerns(table, model.sigma_from, *columns, model.likelihood.name):
         typer.echo(f"warning: {sentence}")
-    if model.prior is not None:
-        typer.echo(GIVEN if model.curve is None else model.curve.verdict)
+    typer.echo(GIVEN if model.curve is None else model.curve.verdict)
 
 
-def print_saved(model: "OrderModel") -> None:
-    """Print what ``lob show`` finds in the file of a model."""
+def print_saved(model: "Model", logs: "RewardTable | None" = None) -> None:
+    """Print what is in a model: facts, the choice of states, its prior, what users differ by."""
     from rich.console import Console
 
-    print_orders(model, brief=False)
-    Console(highlight=False).print(_facts(model))
-    if model.prior is not None:
-        _print_choice(model)
-        typer.echo(f"\n{model.prior}")
+    Console(highlight=False).print(_facts(model, logs))
     if model.curve is not None:
+        typer.echo(f"\nlog evidence of held-out users, in nats per user\n{model.curve}")
+    typer.echo(f"\n{model.prior}\n")
+    for line in loading_words(model.prior):
+        typer.echo(line)
+    if logs is None and model.curve is not None:
         typer.echo(f"\n{model.curve.verdict}")
 
 
-def _print_choice(model: "OrderModel") -> None:
-    if model.curve is not None:
-        typer.echo(f"\nlog evidence of held-out users, in nats per user\n{model.curve}")
-
-
-def _facts(model: "OrderModel", logs: "RewardTable | None" = None) -> "Table":
+def _facts(model: "Model", logs: "RewardTable | None") -> "Table":
     from rich.table import Table
+
+    from lobandits.orders.contexts import contexts_of
 
     table = Table(box=None, show_header=False)
     table.add_row("users", f"{model.n_users:,}")
-    table.add_row("arms", f"{model.orders.n_arms}")
-    if contexts := model.orders.contexts:
+    table.add_row("arms", f"{len(model.arms):,}")
+    if contexts := contexts_of(model.arms):
         table.add_row("contexts", ", ".join(contexts))
     if logs is not None:
         table.add_row("rewards per user", _rewards_per_user(logs))
         if logs.skipped:
             table.add_row("rows without a reward", f"{logs.skipped:,}, skipped")
-    table.add_row("states", f"{model.orders.n_states}")
-    if model.prior is None:
-        table.add_row("merged states", f"{model.merged}")
-        table.add_row("imputed means", f"{model.imputed_share:.1%}")
-    table.add_row("estimated sigma", _sigma(model))
-    if model.prior is not None:
-        for name, value in _of_users(model.prior).items():
-            table.add_row(name, value)
+    table.add_row("states", f"{model.prior.n_states}")
+    table.add_row("rewards", _rewards(model))
+    for name, value in _of_users(model.prior).items():
+        table.add_row(name, value)
     return table
+
+
+def _rewards(model: "Model") -> str:
+    """Return how rewards come: their noise, or their rates."""
+    kind, rates = model.likelihood.name, model.prior.population_mean
+    if kind == "gaussian":
+        return f"gaussian, sigma {model.sigma:.4g}, {SOURCES[model.sigma_from]}"
+    low, high = (f"{100 * r:.3g} %" if kind == "bernoulli" else f"{r:.3g}" for r in
+                 (rates.min(), rates.max()))  # fmt: skip
+    return f"{kind}, arms' rates from {low} to {high}"
 
 
 def _of_users(prior: "Prior") -> dict[str, str]:
     """Return how users differ from each other and from their state, as the prior sees them."""
-    import numpy as np
-
     popular = int(prior.population_mean.argmax())
-    _, means = prior.draw(DRAWN, 0)
+    _, means = prior.draw(max(100, min(USERS_DRAWN, CELLS_DRAWN // prior.n_arms)), 0)
     others = float((means.argmax(axis=1) != popular).mean())
-    scale = float(np.sqrt(prior.shares @ prior.scales**2))
-    facts = {
+    scale = float((prior.shares @ prior.scales**2) ** 0.5)
+    return {
         "personal scales": f"+- {scale:.0%} of a state's differences between arms",
-        "personal shifts": f"+- {prior.shift:.3g} on all arms alike",
         "another best arm": f"{others:.0%} of users like another arm best than the most popular, "
         f"{prior.arms[popular]}",
+        "worth of the prior": f"{prior.worth:,.2g} rewards of an arm, until a user's own outweigh "
+        "what past users tell of it",
     }
-    kept = prior.kept_order()
-    if not np.isnan(kept).all():
-        share = np.nansum(prior.shares * kept) / prior.shares[~np.isnan(kept)].sum()
-        facts["kept order"] = f"users rank {share:.0%} of pairs as their state does (chance: 50%)"
-    return facts
+
+
+def loading_words(prior: "Prior") -> list[str]:
+    r"""Return what users differ by together, the largest loading first: which arms go together.
+
+    >>> import numpy as np
+    >>> from lobandits.beliefs import Gaussian, Prior
+    >>> shared = np.array([[0.5, 0.8], [0.5, 0.7], [0.5, -0.9]])
+    >>> prior = Prior(list("abc"), [1.0], [[3, 2, 1]], shared, [0.1] * 3, [0.0], Gaussian(1.0))
+    >>> print(*loading_words(prior), sep="\n")
+    users differ by a level of their own, +- 0.5 on all arms
+    and by tastes that go together:
+      c against a, b (+- 0.8)
+    """
+    import numpy as np
+
+    columns = prior.loadings.T
+    if not len(columns):
+        return ["users differ in each arm by itself only"]
+    unit = {"bernoulli": " in log odds", "poisson": " in log rates"}.get(prior.likelihood.name, "")
+    size = np.sqrt((columns**2).mean(axis=1))
+    level = f"users differ by a level of their own, +- {size[0]:.2g}{unit} on all arms"
+    largest = 1 + np.argsort(-size[1:], kind="stable")
+    tastes = [f"  {_ends(columns[j], prior.arms)} (+- {size[j]:.2g}{unit})" for j in largest]
+    more = [f"  and {len(tastes) - LOADINGS} smaller"] if len(tastes) > LOADINGS else []
+    head = ["and by tastes that go together:"] if tastes else []
+    return [level, *head, *tastes[:LOADINGS], *more]
+
+
+def _ends(column: "FloatArray", arms: tuple[str, ...]) -> str:
+    """Return the arms that a loading moves most: those with its largest entry, then the others."""
+    column = column if column.max() >= -column.min() else -column
+    order = column.argsort(kind="stable").tolist()
+    up = [arms[a] for a in order[::-1][:LIFTED] if column[a] > 0]
+    down = [arms[a] for a in order[:LIFTED] if column[a] < 0]
+    return " against ".join(", ".join(end) for end in (up, down) if end)
 
 
 def _rewards_per_user(logs: "RewardTable") -> str:
     import numpy as np
 
     rewards = logs.counts.sum(axis=1)
-    return f"{np.median(rewards):,.0f} (median), {rewards.min():,} (least)"
+    return f"{np.median(rewards):,.0f} (median), {rewards.min():,.3g} (least)"
 
 
-def _sigma(model: "OrderModel") -> str:
-    if isnan(model.sigma):
-        return "unknown (no user tried an arm twice)"
-    return f"{model.sigma:.4g}, {SOURCES[model.sigma_from]}"
-
-
-def print_orders(saved: "OrderModel | LatentOrders", brief: bool) -> None:
-    """Print a row for each state, the largest first.
-
-    If ``brief``, only the ``MOST_SHOWN`` largest, each in one line of the terminal.
-    """
+def print_orders(orders: "LatentOrders") -> None:
+    """Print a row for each state: its order, the best arm first."""
     from rich.console import Console
-
-    from lobandits.learning import OrderModel
-
-    console = Console(highlight=False)
-    model = saved if isinstance(saved, OrderModel) else None
-    orders = saved.orders if isinstance(saved, OrderModel) else saved
-    room = max(console.width - OTHER_COLUMNS, 20) if brief else None
-    console.print(_states_table(orders, [] if model is None else model.sizes.tolist(), room))
-    if brief and orders.n_states > MOST_SHOWN:
-        console.print(f"... and {orders.n_states - MOST_SHOWN} smaller states")
-
-
-def _states_table(orders: "LatentOrders", sizes: list[int], room: int | None) -> "Table":
-    """Return a row for each state; with ``room``, of the largest, each cut to so many letters."""
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(show_lines=room is None)
-    states = list(range(orders.n_states))
+    table = Table(show_lines=True)
     table.add_column("state", justify="right")
-    if sizes:
-        table.add_column("users", justify="right")
-        table.add_column("share", justify="right")
-        states.sort(key=lambda s: -sizes[s])
     table.add_column("order, best first", overflow="fold")
-    for s in states if room is None else states[:MOST_SHOWN]:
-        members = [f"{sizes[s]:,}", f"{sizes[s] / sum(sizes):.1%}"] if sizes else []
-        text = str(orders[s])
-        if room is not None and len(text) > room:
-            text = text[: room - 1] + "…"
-        table.add_row(str(s), *members, escape(text))
-    return table
+    for s in range(orders.n_states):
+        table.add_row(str(s), escape(str(orders[s])))
+    Console(highlight=False).print(table)

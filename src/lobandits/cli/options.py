@@ -28,6 +28,13 @@ SkipEmpty = Annotated[
 ]
 MinUserRewards = Annotated[int, typer.Option(help="Drop users with fewer rewards, after the arms.")]
 MinArmRewards = Annotated[int, typer.Option(help="Drop arms with fewer rewards, before the users.")]
+LikelihoodName = Annotated[
+    str | None,
+    typer.Option(
+        help="How rewards come: gaussian, bernoulli (0 or 1) or poisson (counts).",
+        show_default="bernoulli where all rewards are 0 or 1, else gaussian",
+    ),
+]
 PICTURES = (".png", ".pdf", ".svg")
 NEEDED = BROUGHT_BY["service"]
 
@@ -38,13 +45,13 @@ Store = Annotated[
 PolicyName = Annotated[
     str | None,
     typer.Option(
-        help="The policy, options in brackets: ts(prior_std=10); by default lobbayes if the file "
-        "has a prior, else lobts."
+        help="The policy, options in brackets: ts(prior_std=10); by default lobbayes of a model, "
+        "lobts of orders."
     ),
 ]
 Sigma = Annotated[
     float | None,
-    typer.Option(help="Standard deviation of the rewards; by default the file's, or 1.0."),
+    typer.Option(help="Standard deviation of the rewards; by default the model's, or 1.0."),
 ]
 HalfLife = Annotated[
     str | None,
@@ -52,6 +59,10 @@ HalfLife = Annotated[
         help="Rewards count half after a time such as 30d or 12h, for users who have changed; by "
         "default nothing is forgotten."
     ),
+]
+ModelFile = Annotated[Path | None, typer.Option(help="A model that lob learn wrote: JSON.")]
+OrdersFile = Annotated[
+    Path | None, typer.Option(help="The states' orders, where there is no model: JSON.")
 ]
 Problem = Annotated[str, typer.Option(help="One of several problems in one store.")]
 DEFAULT_PROBLEM = "default"

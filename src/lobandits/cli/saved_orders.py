@@ -7,22 +7,63 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lobandits.errors import LobInputError
 
 if TYPE_CHECKING:
-    from lobandits.learning import OrderModel
+    from lobandits.beliefs import Prior
+    from lobandits.learning import Model
     from lobandits.orders import LatentOrders
     from lobandits.policies import Policy
-    from lobandits.priors import Prior
 
 
-def load_saved(path: Path) -> "OrderModel | LatentOrders":
-    """Return what a file holds that `OrderModel.save` or `LatentOrders.save` wrote."""
+def is_model(path: Path) -> bool:
+    """Return whether a file says that it is a learned model."""
     from lobandits._files import read_json
-    from lobandits.learning import OrderModel
-    from lobandits.orders import LatentOrders
     from lobandits.orders.storage import MODEL_FORMAT
 
     data = read_json(path)
-    learned = isinstance(data, dict) and data.get("format") == MODEL_FORMAT
-    return OrderModel.load(path) if learned else LatentOrders.load(path)
+    return isinstance(data, dict) and data.get("format") == MODEL_FORMAT
+
+
+def load_saved(path: Path) -> "Model | LatentOrders":
+    """Return what a file holds that `Model.save` or `LatentOrders.save` wrote."""
+    from lobandits.learning import Model
+    from lobandits.orders import LatentOrders
+
+    return Model.load(path) if is_model(path) else LatentOrders.load(path)
+
+
+def load_model(path: Path) -> "Model":
+    """Return the model in the file of ``--model``; refuse orders."""
+    from lobandits.learning import Model
+
+    if not is_model(path):
+        raise LobInputError(
+            f"--model is {path}, which is no model that lob learn wrote; if it has orders, give "
+            "--orders"
+        )
+    return Model.load(path)
+
+
+def load_orders(path: Path) -> "LatentOrders":
+    """Return the orders in the file of ``--orders``; refuse a model."""
+    from lobandits.orders import LatentOrders
+
+    if is_model(path):
+        raise LobInputError(
+            f"--orders is {path}, which is a learned model, and knows more than orders; give "
+            f"--model {path}"
+        )
+    return LatentOrders.load(path)
+
+
+def load_known(model: Path | None, orders: Path | None) -> "Model | LatentOrders":
+    """Return what the file of ``--model`` or ``--orders`` holds, of which one is given."""
+    if model is not None and orders is None:
+        return load_model(model)
+    if orders is not None and model is None:
+        return load_orders(orders)
+    got = "none" if model is None else "both"
+    raise LobInputError(
+        f"give --model, a file that lob learn wrote, or --orders; got {got} of them"
+    )
 
 
 class _Known(NamedTuple):
@@ -30,47 +71,57 @@ class _Known(NamedTuple):
 
     n_arms: int
     sigma: float
-    orders: "LatentOrders"
+    orders: "LatentOrders | None"
     state_means: Any
     prior: "Prior | None"
 
 
 def read_policy(
-    orders: Path, policy: str | None, sigma: float | None, half_life: str | None = None
+    model: Path | None,
+    orders: Path | None,
+    policy: str | None,
+    sigma: float | None,
+    half_life: str | None = None,
 ) -> "Policy":
-    """Return the policy named ``policy`` that knows the orders in a file.
+    """Return the policy named ``policy`` that knows a model, or orders.
 
-    By default it is LobBayes where the file has a prior, and else lobTS, whose choices stay random.
-
-    Policies that need every state's means or a prior find them in the file of a learned model,
-    which also has a sigma, for those who give none. With a half-life, such as 30d, it forgets.
+    By default it is LobBayes of a model, and lobTS of orders, whose choices stay random. The noise
+    of rewards is the model's; with orders it is ``sigma``, by default 1. With a half-life, such as
+    30d, the policy forgets.
     """
     from lobandits._checks import seconds_of
-    from lobandits._files import read_json
-    from lobandits.orders import LatentOrders
     from lobandits.policies import POLICIES, make_policy
     from lobandits.policies.registry import parse_name
-    from lobandits.priors import Prior
 
-    states, data = LatentOrders.load(orders), read_json(orders)
-    policy = policy or ("lobts" if data.get("prior") is None else "lobbayes")
+    known = _known(model, orders, sigma)
+    policy = policy or ("lobts" if known.prior is None else "lobbayes")
     name, options = parse_name(policy)
-    if sigma is None:
-        sigma = data.get("sigma") or 1.0
-    prior = None if data.get("prior") is None else Prior.load(orders)
-    known = _Known(states.n_arms, sigma, states, data.get("state_means"), prior)
-    needs = {field.name for field in fields(POLICIES[name])}
-    if "state_means" in needs and known.state_means is None and "state_means" not in options:
-        raise LobInputError(
-            f"{name} needs every state's means, which {orders} lacks; orders learned from logs "
-            "come with them"
-        )
-    if "prior" in needs and prior is None:
-        raise LobInputError(
-            f"{name} needs a prior, which {orders} lacks; lob learn writes one, unless it is told "
-            "--method kendall"
-        )
+    needs = {field.name for field in fields(POLICIES[name])} - set(options)
+    for what, words in (("state_means", "every state's means"), ("prior", "a prior")):
+        if what in needs and getattr(known, what) is None:
+            raise LobInputError(
+                f"{name} needs {words}, which {orders} lacks; give --model, a file that lob learn "
+                "wrote"
+            )
     fades: dict[str, Any] = (
         {} if half_life is None else {"half_life": seconds_of("--half-life", half_life)}
     )
     return make_policy(policy, known, **fades)
+
+
+def _known(model: Path | None, orders: Path | None, sigma: float | None) -> _Known:
+    from lobandits.beliefs import Gaussian
+    from lobandits.orders import LatentOrders
+
+    held = load_known(model, orders)
+    if isinstance(held, LatentOrders):
+        return _Known(held.n_arms, 1.0 if sigma is None else sigma, held, None, None)
+    prior = held.prior
+    if sigma is not None and prior.likelihood.name != "gaussian":
+        raise LobInputError(
+            f"--sigma is {sigma:g}, but the noise of {prior.likelihood.name} rewards follows from "
+            "their means; leave it out"
+        )
+    if sigma is not None:
+        prior = prior.with_likelihood(Gaussian(sigma))
+    return _Known(prior.n_arms, prior.sigma, None, prior.state_means, prior)

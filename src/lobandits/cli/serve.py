@@ -16,6 +16,7 @@ from lobandits.cli.options import (
     DEFAULT_PROBLEM,
     LOCAL,
     HalfLife,
+    OrdersFile,
     PolicyName,
     Sigma,
     Store,
@@ -31,7 +32,7 @@ P = ParamSpec("P")
 EXAMPLES = """\
 Try it, then ask for a decision:
 
-    lob serve --orders orders.json
+    lob serve --model model.json
 
     curl -d '{"user": "ada"}' -H 'content-type: application/json' localhost:8000/v1/decisions
 
@@ -39,13 +40,17 @@ For other machines, with keys, four processes and PostgreSQL:
 
     export LOB_API_KEY=... LOB_ADMIN_KEY=...
 
-    lob serve --orders orders.json --host 0.0.0.0 --workers 4 --store postgresql://lob@db/lob
+    lob serve --model model.json --host 0.0.0.0 --workers 4 --store postgresql://lob@db/lob
 
 Against what you would do without it, with logs that support estimates, then:
 
-    lob serve --orders model.json --policy lobbayes --control popular=0.1 --explore 0.05
+    lob serve --model model.json --control popular=0.1 --explore 0.05
 
     lob compare
+
+Orders, and no model:
+
+    lob serve --orders orders.json --policy lobts --sigma 1.0
 
 Every option is also a variable, LOB_STORE for --store, and a line of a file:
 
@@ -102,10 +107,14 @@ def seconds(option: str, text: str) -> float:
 
 @ends_at_once
 def serve(
-    orders: Annotated[
+    model: Annotated[
         Path | None,
-        typer.Option(help="The states' orders: JSON. Without it, the newest model of the store."),
+        typer.Option(
+            help="A model that lob learn wrote: JSON. Without it and --orders, the newest model of "
+            "the store."
+        ),
     ] = None,
+    orders: OrdersFile = None,
     policy: PolicyName = None,
     sigma: Sigma = None,
     half_life: HalfLife = None,
@@ -126,7 +135,8 @@ def serve(
         typer.Option(help="Delete decisions after a time such as 90d or 12h; statistics stay."),
     ] = None,
     problem: Annotated[
-        str, typer.Option(help="The problem of --orders, and of requests that name none.")
+        str,
+        typer.Option(help="The problem of --model or --orders, and of requests that name none."),
     ] = DEFAULT_PROBLEM,
     control: Annotated[
         str | None,
@@ -166,7 +176,7 @@ def serve(
 
     Keys are read from LOB_API_KEY (may decide and record rewards) and LOB_ADMIN_KEY (may do
     everything), several with commas between them, and from --keys. Logs are JSON lines on
-    standard output. Orders that lob model put has replaced are not put back: the newer model is
+    standard output. A model that lob model put has replaced is not put back: the newer model is
     served. All problems of the store are served.
     """
     need_service()
@@ -201,19 +211,20 @@ def serve(
             raise LobInputError(
                 "--apprentice decides nothing, so there is nothing to compare; leave out --control"
             )
-    if orders is None and half_life is not None:
+    given = model is not None or orders is not None
+    if not given and half_life is not None:
         raise LobInputError(
-            f"--half-life {half_life} is kept with a model; give its --orders, too, or put another "
-            "model: lob model put --half-life"
+            f"--half-life {half_life} is kept with a model; give its --model or --orders, too, or "
+            "put another model: lob model put --half-life"
         )
-    known = None if orders is None else read_policy(orders, policy, sigma, half_life)
+    known = read_policy(model, orders, policy, sigma, half_life) if given else None
     group = None
     if control is not None:
         name, share = read_control(control)
-        if orders is None:
-            check_same(store, problem, name, share, control_rewards)
+        if given:
+            group = Control(read_policy(model, orders, name, sigma), share, control_rewards)
         else:
-            group = Control(read_policy(orders, name, sigma), share, control_rewards)
+            check_same(store, problem, name, share, control_rewards)
     plan.run(known, host, port, workers, group)
 
 
@@ -239,6 +250,6 @@ def check_same(store: str, problem: str, name: str, share: float, rewards: int) 
     if kept != (name.partition("(")[0], share, rewards):
         has = "none" if kept is None else "{}={:g} --control-rewards {}".format(*kept)
         raise LobInputError(
-            f"without --orders the store's control group goes on, which is {has}; give --orders "
-            "to begin another"
+            f"without --model or --orders the store's control group goes on, which is {has}; give "
+            "one of them to begin another"
         )

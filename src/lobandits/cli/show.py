@@ -18,18 +18,18 @@ def show(
 ) -> None:
     """Print the orders in a file, each arm by its name, the best first.
 
-    Of a model learned from logs also how many users each state has, the largest first, its prior,
-    and how the number of states was chosen.
+    Of a model learned from logs its states with their best arms, how its users differ, and how the
+    number of states was chosen.
 
     Example: lob show orders.json --plot orders.png
     """
-    from lobandits.learning import OrderModel
+    from lobandits.learning import Model
 
     checked_suffix("--plot", plot)
     saved = load_saved(orders)
-    if isinstance(saved, OrderModel):
+    if isinstance(saved, Model):
         print_saved(saved)
     else:
-        print_orders(saved, brief=False)
+        print_orders(saved)
     if plot is not None:
         typer.echo(f"figure saved to {save_picture(saved.plot(), plot)}")

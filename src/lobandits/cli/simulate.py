@@ -7,6 +7,7 @@ import typer
 
 from lobandits.cli.options import ShowBar, Workers, checked_suffix, save_picture
 from lobandits.cli.policies import Import, import_policies, playable, policy_names
+from lobandits.cli.saved_orders import load_model
 from lobandits.errors import LobInputError
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def simulate(
         typer.Option(metavar="LOW,HIGH", help="Draw a shift for each user's means."),
     ] = None,
     rewards: Annotated[
-        str, typer.Option(help="gaussian, clipped (like ratings) or bernoulli.")
+        str, typer.Option(help="gaussian, clipped (like ratings), bernoulli or poisson.")
     ] = "gaussian",
     past_users: Annotated[
         int,
@@ -170,7 +171,6 @@ def simulate(
 
 def _learned_users(path: Path, sigma: float | None, synthetic: dict[str, Any]) -> "LearnedUsers":
     """Return the environment of a model's users; options of the synthetic task are refused."""
-    from lobandits.learning import OrderModel
     from lobandits.simulation import Synthetic
     from lobandits.simulation.learned_users import LearnedUsers
 
@@ -181,12 +181,12 @@ def _learned_users(path: Path, sigma: float | None, synthetic: dict[str, Any]) -
             raise LobInputError(
                 f"{option} is an option of the synthetic task; with --model leave it out"
             )
-    return LearnedUsers(OrderModel.load(path), sigma)
+    return LearnedUsers(load_model(path), sigma)
 
 
 def _has_prior(env: Any) -> bool:
     """Whether users come with a prior, which policies such as lobbayes need."""
-    return env.past_users > 0 if hasattr(env, "past_users") else env.model.prior is not None
+    return env.past_users > 0 if hasattr(env, "past_users") else True
 
 
 def _parse_pair(option: str, text: str | None) -> tuple[float, float] | None:

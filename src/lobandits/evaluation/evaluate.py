@@ -8,19 +8,22 @@ import numpy as np
 from lobandits._checks import FloatArray, whole
 from lobandits._progress import progress_bar, spinner
 from lobandits._words import counted
+from lobandits.beliefs import Likelihood
 from lobandits.errors import LobInputError
 from lobandits.evaluation.histories import Histories, read_histories
 from lobandits.evaluation.replay import ReplayRun
 from lobandits.evaluation.report import LOGS, Evaluation
 from lobandits.evaluation.splits import Split, sample_users, split_users
 from lobandits.evaluation.truth import BOOTSTRAPS, FAMILIES, JudgedUsers, draw_players, problems_of
-from lobandits.learning import OrderModel, RewardTable, learn_orders, reward_table
+from lobandits.learning import Model, RewardTable, learn, reward_table
 from lobandits.learning.aggregate import Since
+from lobandits.learning.fit_prior import starting_likelihood
 from lobandits.learning.logs import Logs
 from lobandits.simulation import simulate
 from lobandits.simulation.policy_run import RewardRun
 
 POLICIES = ("popular", "ts", "mixts", "lobts", "lobids", "lobbayes")
+ON_ORDERS, FEW_ARMS = ("lobts", "lobids"), 100  # of more arms, orders take too long
 POINTS = (5, 10, 20, 50, 100, 200, 500, 1000)
 MOST_USERS = 1200  # who teach or are judged; of more, a random sample
 MOST_ROUNDS, LEAST_ROUNDS = 100, 5  # unless the horizon is given
@@ -30,13 +33,14 @@ REPEATS = 30  # rewards beyond the first of their cells, to tell noise and resid
 
 def evaluate(
     logs: Logs,
-    policies: Iterable[str] = POLICIES,
+    policies: Iterable[str] | None = None,
     user: str = "user",
     arm: str = "arm",
     reward: str = "reward",
     *,
     horizon: int | None = None,
     n_states: int | None = None,
+    likelihood: Likelihood | str | None = None,
     splits: int = SPLITS,
     players: int = PLAYERS,
     most_users: int = MOST_USERS,
@@ -54,7 +58,7 @@ def evaluate(
 
     .. math:: \Delta_T(\pi, \pi') = E_u \sum_{t \le T} \mu_{u, a_t} - \mu_{u, a'_t}
 
-    Users are split several times: some teach (`learn_orders`), others are judged. What a judged
+    Users are split several times: some teach (`learn`), others are judged. What a judged
     user likes is drawn from the user's posterior (`lobandits.evaluation.truth`); where the logs
     allow it, policies also play on logged rewards alone (`lobandits.evaluation.replay`).
 
@@ -63,12 +67,15 @@ def evaluate(
     logs, user, arm, reward, min_user_rewards, min_arm_rewards, skip_empty
         As for `reward_table`.
     policies
-        Names, perhaps with options. What the logs did, "logs", is judged beside them.
+        Names, perhaps with options. What the logs did, "logs", is judged beside them. By default
+        `POLICIES`; of more than 100 arms, those that need no orders.
     horizon
         Decisions for each user. By default the 90th percentile of the rewards per user, from 5 to
         100; the verdict then speaks of their median.
     n_states
         Number of states that are learned; by default chosen anew by each split's teachers.
+    likelihood
+        As for `learn`.
     splits
         Every user is judged in one of so many splits, and teaches in the others.
     players
@@ -95,7 +102,7 @@ def evaluate(
     >>> report.gain("lobbayes", "ts").low > 0
     True
     """
-    names = _checked_policies(policies)
+    names = _checked_policies(POLICIES if policies is None else policies)
     seed, splits = whole("seed", seed, least=0), whole("splits", splits, least=2)
     players, n = whole("players", players, least=2), whole("most_users", most_users)
     columns = (user, arm, reward)
@@ -109,18 +116,24 @@ def evaluate(
         options: Any = {"time": time, "since": since, "propensity": propensity}
         histories = read_histories(logs, table, columns, **options)
     typical, rounds = _horizon(everybody, horizon)
-    binary = is_binary(everybody)
-    residuals = None if binary else _residuals(histories, table.n_arms)
+    kind = likelihood or starting_likelihood(everybody, None)[0].name
+    gaussian = starting_likelihood(everybody, kind)[0].exact
+    residuals = _residuals(histories, table.n_arms) if gaussian else None
+    if policies is None and table.n_arms > FEW_ARMS:
+        names = [name for name in names if name not in ON_ORDERS]
     total = splits * len(names) * len(FAMILIES) * BOOTSTRAPS * players * rounds
     replays = ReplayRun(histories, names, rounds, seed, propensity is not None)
     played: list[Played] = []
     with progress_bar(total, progress, "evaluating", "decisions") as advance:
         for f, part in enumerate(parts):
             teachers, judged = table.take(part.teachers), table.take(part.judged)
-            model = learn_orders(teachers, n_states=n_states, seed=seed + f)
-            drawn = draw_players(judged, teachers, model, binary, players, seed + f)
+            model = learn(
+                teachers, n_states=n_states, likelihood=kind, seed=seed + f, workers=workers,
+                progress=False,
+            )  # fmt: skip
+            drawn = draw_players(judged, teachers, model, players, seed + f, workers)
             means = drawn.means
-            env = JudgedUsers(problems_of(means, model, binary, residuals))
+            env = JudgedUsers(problems_of(means, model, residuals))
             result = simulate(
                 env, names, rounds, len(means), seed + f, workers=workers, progress=advance
             )
@@ -135,21 +148,21 @@ def evaluate(
         typical=typical,
         judged=min(len(part.judged) for part in parts),
         reward=reward,
-        binary=binary,
+        binary=is_binary(everybody),
         replays=replays.found(),
-        facts=_facts(everybody, table, parts, binary),
-        notes=tuple(_notes(dropped, rounds, horizon, everybody, replays)),
+        facts=_facts(everybody, table, parts, played[0].model),
+        notes=tuple(_notes(dropped, rounds, horizon, everybody, replays, policies is None)),
     )
 
 
 class Played(NamedTuple):
     """One split: what was taught, and what its players earned by each round, (n, horizon)."""
 
-    model: OrderModel
+    model: Model
     earned: dict[str, FloatArray]
     best: FloatArray  # (n, 1): of their best arm, in one round
     logged: FloatArray  # (n, 1): what the logs did, in one round
-    evidence: FloatArray  # (n_judged,): of states over one Gaussian
+    evidence: FloatArray  # (n_judged,): of states over one state
 
 
 def _points(typical: int, rounds: int) -> tuple[int, ...]:
@@ -223,14 +236,14 @@ def _residuals(histories: Histories | str, n_arms: int) -> FloatArray | None:
 
 
 def _facts(
-    everybody: RewardTable, table: RewardTable, parts: list[Split], binary: bool
+    everybody: RewardTable, table: RewardTable, parts: list[Split], model: Model
 ) -> dict[str, str]:
     rewards, n, judged = everybody.counts.sum(axis=1), table.n_users, len(parts[-1].judged)
     sample = "" if n == everybody.n_users else f", of which {n:,} were drawn"
     return {
         "users": f"{everybody.n_users:,}{sample}",
         "arms": f"{table.n_arms:,}",
-        "rewards": f"{everybody.n_rewards:,}, {'0 or 1' if binary else 'numbers'}",
+        "rewards": f"{everybody.n_rewards:,}, {model.likelihood.name}",
         "rewards per user": f"{np.median(rewards):,.0f} (median), "
         f"{np.percentile(rewards, 90):,.0f} (90th percentile)",
         "splits": f"{len(parts)}; in each {n - judged:,} users teach, {judged:,} are judged",
@@ -238,13 +251,23 @@ def _facts(
 
 
 def _notes(
-    dropped: list[str], rounds: int, horizon: int | None, table: RewardTable, replays: ReplayRun
+    dropped: list[str],
+    rounds: int,
+    horizon: int | None,
+    table: RewardTable,
+    replays: ReplayRun,
+    usual: bool,
 ) -> Iterable[str]:
     if dropped:
         more = ", ..." if len(dropped) > 3 else ""
         yield (
             f"{counted(len(dropped), 'arm')} left out, as too few users tried them to teach and "
             f"to be judged: {', '.join(dropped[:3])}{more}"
+        )
+    if usual and table.n_arms - len(dropped) > FEW_ARMS:
+        yield (
+            f"{' and '.join(ON_ORDERS)} were left out: orders of so many arms take long; name them "
+            "to judge them, too"
         )
     late = int(np.percentile(table.counts.sum(axis=1), 90))
     if horizon is None and late > rounds:

@@ -6,11 +6,11 @@ m users play under each. With :math:`d_{fgbi}` the difference of user i,
 .. math:: \hat\Delta_g = \frac{1}{FB} \sum_{fb} \bar d_{fgb}, \qquad
     \mathrm{Var}_g = \frac{1}{F} \Big( A_g + \frac{s_g^2}{\min(Bm, n)} \Big),
 
-where s is the deviation over users, and A what the means of bootstraps vary by beyond chance: what
-arms earn drawn anew, users resampled, truths drawn anew. The variance between splits, where it is
+where s is the deviation over users, and A what the means of bootstraps vary by beyond chance: users
+resampled, priors learned and truths drawn anew. The variance between splits, where it is
 larger, counts instead: other teachers teach other policies. The interval spans those of all
 families that stand, and half of the distance between the families on either side: the truth may be
-of neither. One Gaussian falls only where states foretell judged users better by `CLEAR` standard
+of neither. One state falls only where states foretell judged users better by `CLEAR` standard
 errors, with what teachers taught.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 from lobandits._checks import FloatArray
 
 BEYOND = 0.5  # of the distance between families
-CLEAR = 3.0  # standard errors of the evidence over judged users, for one Gaussian to fall
+CLEAR = 3.0  # standard errors of the evidence over judged users, for one state to fall
 
 
 class Interval(NamedTuple):
@@ -33,7 +33,7 @@ class Interval(NamedTuple):
 
 
 def families_standing(evidence: FloatArray) -> slice:
-    """Return which families stand, by users' evidence of states over one Gaussian, (n,)."""
+    """Return which families stand, by users' evidence of states over one, (n,)."""
     error = evidence.std() / np.sqrt(len(evidence))
     return slice(1 if evidence.mean() > CLEAR * error > 0 else 0, None)
 

@@ -23,7 +23,7 @@ from lobandits._checks import BoolArray, FloatArray, IntArray
 from lobandits.evaluation.histories import Histories
 from lobandits.evaluation.intervals import Interval
 from lobandits.evaluation.truth import problems_of
-from lobandits.learning import OrderModel
+from lobandits.learning import Model
 from lobandits.policies import Policy, make_policy
 
 WAYS = ("queues", "rejection")
@@ -167,12 +167,12 @@ class ReplayRun:
         self.rewards: dict[str, list[FloatArray]] = {name: [] for name in names}
         self.sizes: list[IntArray] = []
 
-    def play(self, judged: IntArray, model: OrderModel) -> None:
+    def play(self, judged: IntArray, model: Model) -> None:
         """Play on the judged users of one split."""
         if isinstance(self.histories, str):
             return
         some = self.histories.take(judged)
-        problems: Any = problems_of(np.zeros((1, model.orders.n_arms)), model, False, None)
+        problems: Any = problems_of(np.zeros((1, len(model.arms))), model)
         for name in self.names:
             policy = make_policy(name, problems, horizon=self.horizon)
             self.rewards[name].append(replay(policy, some, self.horizon, self.way, self.seed))

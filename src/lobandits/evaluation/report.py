@@ -11,7 +11,7 @@ from lobandits._tables import Tabular
 from lobandits.errors import LobInputError
 from lobandits.evaluation.intervals import families_standing, spanning_interval
 from lobandits.evaluation.replay import Replays
-from lobandits.learning import OrderModel
+from lobandits.learning import Model
 from lobandits.simulation.result import Summary
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Evaluation(Tabular):
     models
         What the teachers of each split taught.
     evidence
-        By how much better states than one Gaussian, both of teachers, foretell each judged user.
+        By how much better states than one state, both of teachers, foretell each judged user.
     reward
         The name of the column of rewards, their unit.
     binary
@@ -91,7 +91,7 @@ class Evaluation(Tabular):
     points: tuple[int, ...]
     typical: int
     judged: int
-    models: tuple[OrderModel, ...] = field(repr=False)
+    models: tuple[Model, ...] = field(repr=False)
     evidence: FloatArray = field(repr=False)
     reward: str
     binary: bool
@@ -120,10 +120,10 @@ class Evaluation(Tabular):
     def standing(self) -> slice:
         """The families of truths that judged users have not refuted.
 
-        One Gaussian falls where states foretell them clearly better, in splits that all taught
+        One state falls where states foretell them clearly better, in splits that all taught
         several states.
         """
-        several = min(model.orders.n_states for model in self.models) > 1
+        several = min(model.prior.n_states for model in self.models) > 1
         return families_standing(self.evidence) if several else slice(None)
 
     def _rewards(self, policy: str) -> FloatArray:
@@ -139,13 +139,15 @@ class Evaluation(Tabular):
     @property
     def families(self) -> str:
         """Under which truths gains are estimated, in words."""
+        if all(model.prior.n_states == 1 for model in self.models):
+            return "no types of users were found: one state of users, who differ around its means"
         n, mean = len(self.evidence), float(self.evidence.mean())
         by = f"{mean:+.2g} +- {self.evidence.std() / n**0.5:.2g} nats per judged user"
         if self.standing.start:
-            return f"types of users are clear: states foretell better than one Gaussian, by {by}"
+            return f"types of users are clear: states foretell better than one state, by {by}"
         return (
             f"types of users are not clear: states foretell judged users by {by} over one "
-            "Gaussian, so gains are the mean of both, and intervals span both"
+            "state, so gains are the mean of both, and intervals span both"
         )
 
     def best_of(self, names: tuple[str, ...], rounds: int | None = None) -> str:

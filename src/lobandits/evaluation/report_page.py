@@ -28,7 +28,7 @@ figure { margin: 1rem 0; background: #fff; } figure svg { width: 100%; height: a
 MEANING = (
     "Users were split several times: some taught the policies, the others were judged. What a "
     "judged user likes was drawn from the user's posterior, under a prior learned from judged "
-    "users alone, as one Gaussian and as states; intervals span both, unless judged users clearly "
+    "users alone, as one state and as several; intervals span both, unless judged users clearly "
     "refute the first. A gain counts if it is positive over everything that needs no states."
 )
 

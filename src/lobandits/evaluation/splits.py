@@ -7,7 +7,6 @@ import numpy as np
 from lobandits._checks import IntArray
 from lobandits.errors import LobInputError
 from lobandits.learning import RewardTable
-from lobandits.learning.prior import check_arms
 
 LEAST_USERS = 12
 
@@ -48,7 +47,6 @@ def split_users(
         sides = [table.counts[fold == f].sum(axis=0) for f in range(splits)]
         known = np.all([side > 0 for side in sides], axis=0)
         if known.all():
-            check_arms(table.n_arms)
             return table, [Split.of(fold, f) for f in range(splits)], dropped
         dropped += [name for name, there in zip(table.arms, known, strict=True) if not there]
         kept = table.of_arms(np.flatnonzero(known))

@@ -11,7 +11,9 @@ MANY_ARMS = 100
 SHOWN = 3
 
 
-def concerns(table: RewardTable, sigma_from: str, user: str, arm: str) -> list[str]:
+def concerns(
+    table: RewardTable, sigma_from: str, user: str, arm: str, likelihood: str = "gaussian"
+) -> list[str]:
     """Return what a person should know of the logs behind a model, most telling first.
 
     >>> ones = np.ones((2, 3))
@@ -28,8 +30,9 @@ def concerns(table: RewardTable, sigma_from: str, user: str, arm: str) -> list[s
         _few_rewards(table),
         _few_users(table),
         "no user has enough repeated rewards from one arm, so sigma rests on the model"
-        if sigma_from in ("model", "unknown")
+        if sigma_from == "model"
         else "",
+        _counts(table) if likelihood == "gaussian" else "",
     )
     return [sentence for sentence in found if sentence]
 
@@ -73,4 +76,22 @@ def _few_users(table: RewardTable) -> str:
     return (
         f"{counted(len(rare), 'arm')} {were} tried by fewer than {FEW_USERS} users: "
         f"{', '.join(rare[:SHOWN])}{more}"
+    )
+
+
+def _counts(table: RewardTable) -> str:
+    """Say so where rewards look like counts: whole, from 0, and noisier where they are larger."""
+    tried = table.counts > 0
+    n, sums, squares = (cells[tried] for cells in (table.counts, table.sums, table.squares))
+    whole = not ((n % 1).any() or (sums % 1).any() or (squares % 1).any())
+    if not whole or (sums < 0).any() or (squares == sums).all():
+        return ""
+    mean = sums / n
+    zeros = bool((sums == 0).any())  # ratings from 1 to 5 have none
+    large = float(squares.sum() / n.sum()) - float(mean.mean()) ** 2 > 0.5 * float(mean.mean())
+    if not (zeros and large):
+        return ""
+    return (
+        "rewards are whole numbers from 0, and look like counts; if they are, learn with "
+        "--likelihood poisson"
     )

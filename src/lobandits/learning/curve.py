@@ -6,20 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray, shaped_array, whole
+from lobandits._checks import FloatArray, shaped_array, whole
+from lobandits.beliefs.gaussian import Gaussian
+from lobandits.beliefs.likelihood import Likelihood
 from lobandits.errors import LobInputError
-from lobandits.learning.fit import all_alike, fit_states, population
-from lobandits.learning.mixture import log_evidence
+from lobandits.learning.em import Map, Parameters
+from lobandits.learning.starts import Data, fit_states, population, prior_of
 
 ALIKE = "alike"
 CLEAR = 3.0  # standard errors by which states must beat one state, and this users who are alike
 FIELDS = ("n_states", "evidence", "gain", "error", "chosen")
-FOLDS, STEPS = 5, 40
+FOLDS, STEPS = 3, 15
+NO_SPREAD = 1e-6  # of what users differ by: nothing, but variances stay positive
+SHIFTS, SCALES = (0.0, 0.5, 0.75, 1.0, 1.4), (0.0, 0.2, 0.4, 0.8)  # of users who are alike
 GRID = (1, 2, 3, 4, 6, 8, 11, 15, 20, 27, 36, 48)
 PER_STATE = 8  # users that a state needs to be thought of
 SHARE, LEAST = 0.05, 0.03  # of what states gain, and of a nat per user: too little for more states
 TOO_FEW = 10  # users, to be sure of anything
-EARLY = 6  # so many states are thought of, even where fewer gain nothing
+EARLY = 4  # so many states are thought of, even where fewer gain nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,12 +127,12 @@ class EvidenceCurve:
 
 
 def evidence_curve(
-    counts: IntArray,
-    sums: FloatArray,
-    sigma: float,
+    data: Data,
+    likelihood: Likelihood,
     rng: np.random.Generator,
     grid: Sequence[int] = GRID,
     sigma_known: bool = True,
+    run: Map = map,
 ) -> EvidenceCurve:
     """Return the evidence of users held out in turn, by the number of states.
 
@@ -136,28 +140,60 @@ def evidence_curve(
     grid ends where evidence has clearly fallen twice, or has hardly risen twice, or states would
     have too few users.
     """
-    n = len(counts)
+    n = len(data.counts)
     fold = rng.permutation(n) % FOLDS
-    rest = [(counts[fold != f], sums[fold != f]) for f in range(FOLDS)]
-    everybody = [population(*part, sigma) for part in rest]
+    rest = [data.take(fold != f) for f in range(FOLDS)]
+    out = [data.take(fold == f) for f in range(FOLDS)]
+    everybody = [population(part, likelihood, run) for part in rest]
     tried, by_user = [0], [np.empty(n)]
     for f, part in enumerate(rest):
-        out, alike = fold == f, all_alike(*part, everybody[f].one, sigma_known)
-        by_user[0][out] = log_evidence(counts[out], sums[out], alike)
+        alike = all_alike(part, everybody[f].one, sigma_known)
+        by_user[0][fold == f] = log_evidence(out[f], alike)
     falls = rests = 0
     for m in grid:
         if m > 1 and (m * PER_STATE > n or (m > EARLY and (falls >= 2 or rests >= 2))):
             break
         values = np.empty(n)
         for f, part in enumerate(rest):
-            out, p = fold == f, fit_states(*part, everybody[f], m, rng, 1, STEPS)
-            values[out] = log_evidence(counts[out], sums[out], p)
+            p, _ = fit_states(part, everybody[f], m, rng, 1, STEPS, run)
+            values[fold == f] = log_evidence(out[f], p)
         before = values if m == 1 else _best(by_user)
         tried.append(m)
         by_user.append(values)
         falls = falls + 1 if _behind(values, _best(by_user)) else 0
         rests = rests + 1 if _close(before, by_user) else 0
     return _curve(tried, by_user)
+
+
+def log_evidence(data: Data, p: Parameters) -> FloatArray:
+    """Return the log evidence of each user's rewards, (n,)."""
+    return prior_of(p).log_evidence(data.counts.astype(np.float64), data.sums)
+
+
+def all_alike(data: Data, one: Parameters, sigma_known: bool = True) -> Parameters:
+    """Return the one state whose users differ in shift and scale only: all have its order.
+
+    Both are those of a grid with the most evidence; so is sigma, if it is not known: what users of
+    one state seem to differ by may as well be noise.
+    """
+    k = len(one.own)
+    shift = float(np.sqrt((one.loadings**2).sum() / k))
+    spread = float(one.own.mean() + (one.loadings[:, 1:] ** 2).sum() / k)
+    noises = [one.likelihood]
+    if isinstance(one.likelihood, Gaussian) and not sigma_known:
+        noises.append(Gaussian(np.sqrt(np.square(one.likelihood.sigma) + spread)))
+    options = [
+        one._replace(
+            loadings=np.full((k, 1), a * shift),
+            own=np.full(k, NO_SPREAD * spread),
+            scales=np.full(1, b),
+            likelihood=noise,
+        )
+        for noise in noises
+        for a in SHIFTS
+        for b in SCALES
+    ]
+    return max(options, key=lambda p: log_evidence(data, p).sum())
 
 
 def _best(by_user: list[FloatArray]) -> FloatArray:

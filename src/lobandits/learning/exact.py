@@ -1,17 +1,28 @@
 """Orders read off users' means, where every user has rewards enough from every arm."""
 
-import numpy as np
+from typing import Any, NamedTuple
 
-from lobandits._checks import whole
+import numpy as np
+from numpy.typing import NDArray
+
+from lobandits._checks import IntArray, whole
 from lobandits._words import counted
 from lobandits.errors import LobInputError
 from lobandits.learning.kendall import rank
 from lobandits.learning.logs import Logs, reward_table
-from lobandits.learning.model import OrderModel, model_of
 from lobandits.learning.table import RewardTable
 from lobandits.orders import LatentOrders
 
 SHOWN = 3
+
+
+class ExactOrders(NamedTuple):
+    """The distinct orders of users (m states), and who has which."""
+
+    orders: LatentOrders
+    users: NDArray[Any]  # (n,): as in the logs
+    labels: IntArray  # (n,): the state of each user
+    sizes: IntArray  # (m,): the number of users of each state
 
 
 def exact_orders(
@@ -21,7 +32,7 @@ def exact_orders(
     reward: str = "reward",
     *,
     min_rewards: int | None = None,
-) -> OrderModel:
+) -> ExactOrders:
     """Return the distinct orders of the users' mean rewards: {order(mean_u) : users u}.
 
     The paper's appendix on identifiability: with enough rewards from every user for every arm
@@ -39,11 +50,11 @@ def exact_orders(
     --------
     >>> import polars as pl
     >>> logs = {"user": [1, 1, 2, 2, 3, 3], "arm": ["x", "y"] * 3, "reward": [1, 2, 4, 2, 4, 5]}
-    >>> model = exact_orders(pl.DataFrame(logs))
-    >>> print(model.orders)
+    >>> found = exact_orders(pl.DataFrame(logs))
+    >>> print(found.orders)
     state 0: y > x
     state 1: x > y
-    >>> model.labels
+    >>> found.labels
     array([0, 1, 0])
     """
     least = 1 if min_rewards is None else whole("min_rewards", min_rewards)
@@ -53,7 +64,7 @@ def exact_orders(
     found, labels, sizes = np.unique(rankings, axis=0, return_inverse=True, return_counts=True)
     order = np.argsort(-sizes, kind="stable")
     orders = LatentOrders.from_rankings(found[order].tolist(), arms=table.arms)
-    return model_of(table, orders, np.argsort(order)[labels.ravel()], merged=0)
+    return ExactOrders(orders, table.users, np.argsort(order)[labels.ravel()], sizes[order])
 
 
 def _check_exact(table: RewardTable, least: int) -> None:
@@ -67,15 +78,14 @@ def _check_exact(table: RewardTable, least: int) -> None:
         ]
         raise LobInputError(
             f"exact orders need at least {counted(least, 'reward')} from every user for every "
-            f"arm, but {_listed(cells, len(few))}. Leave such users or arms out, or use "
-            "learn_orders"
+            f"arm, but {_listed(cells, len(few))}. Leave such users or arms out, or use learn"
         )
     tied = np.flatnonzero((np.diff(np.sort(table.means, axis=1)) == 0).any(axis=1))
     if tied.size:
         names = [f"user {user!r}" for user in table.users[tied[:SHOWN]].tolist()]
         raise LobInputError(
             f"some users' means of two arms are equal, which leaves their order open: "
-            f"{_listed(names, tied.size)}. Leave such users out, or use learn_orders"
+            f"{_listed(names, tied.size)}. Leave such users out, or use learn"
         )
 
 

@@ -23,7 +23,7 @@ from lobandits.learning.kendall import (
     pair_signs,
     rank,
 )
-from lobandits.learning.table import impute
+from lobandits.learning.table import check_memory, impute
 
 MOST_USERS = 50_000  # seeds are chosen among at most so many users, drawn at random
 
@@ -116,7 +116,14 @@ class KendallKMeans(Estimator):
         one_of("centroid", self.centroid, CENTROIDS)
         n_init, max_iter = whole("n_init", self.n_init), whole("max_iter", self.max_iter)
         means = self.checked(X, reset=True)
-        everybody = pair_signs(means, self._contexts(means.shape[1]))
+        n, k = means.shape
+        pairs = k * (k - 1) // 2
+        check_memory(
+            (n + 8 * n_states) * pairs,
+            f"comparing {n:,} users in {pairs:,} pairs of arms",
+            "give fewer arms",
+        )
+        everybody = pair_signs(means, self._contexts(k))
         told = np.flatnonzero(everybody.tried)
         _check_enough(n_states, len(told), ~np.isnan(means))
         filled, self.imputed_share_ = impute(means)

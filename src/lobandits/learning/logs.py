@@ -113,7 +113,7 @@ def _check_enough(table: RewardTable, user: str, arm: str, left: str = "") -> No
         if len(names) < 2:
             only = f", {names[0]!r}" if names else ""
             raise LobInputError(
-                f"column {column!r} has {counted(len(names), noun)}{only}{left}; learning orders "
+                f"column {column!r} has {counted(len(names), noun)}{only}{left}; learning "
                 f"needs at least two {noun}s"
             )
     untried = np.flatnonzero(~table.counts.any(axis=0))

@@ -9,14 +9,14 @@ from matplotlib.figure import Figure
 from lobandits._checks import IntArray
 from lobandits._plots import EM, FONT_SIZE, PAGE_WIDTH
 from lobandits.learning.curve import ALIKE, EvidenceCurve
-from lobandits.learning.model import OrderModel
+from lobandits.learning.model import Model
 from lobandits.orders import LatentOrders
 from lobandits.orders.plot import plot_ranks
 
 BAR_WIDTH, CURVE_WIDTH = 1.4, 3.2  # in inches
 
 
-def plot_model(model: OrderModel) -> Figure:
+def plot_model(model: Model) -> Figure:
     """Draw the arms' ranks in each state, the largest state on top, and the states' sizes.
 
     To the right, how the number of states was chosen, if it was.

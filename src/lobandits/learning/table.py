@@ -58,7 +58,7 @@ class RewardTable(Frozen):
 
     users: NDArray[Any]
     arms: tuple[str, ...]
-    counts: IntArray
+    counts: IntArray | FloatArray
     sums: FloatArray
     squares: FloatArray
     skipped: int = 0

@@ -14,10 +14,11 @@ from lobandits._checks import BoolArray
 from lobandits._files import HEADER, check_versioned
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_index, arm_names
-from lobandits.orders.parse import close
+from lobandits.orders.contexts import context_numbers
+from lobandits.orders.parse import close, parse_means
 
 FORMAT = "lobandits.orders"
-MODEL_FORMAT = "lobandits.model"  # such files hold orders under the field "orders"
+MODEL_FORMAT = "lobandits.model"  # such files hold a prior, whose means have the orders
 VERSION = 1
 FIELDS = ("arms", "states")
 
@@ -25,7 +26,7 @@ FIELDS = ("arms", "states")
 def decode(data: Any, source: str) -> tuple[BoolArray, tuple[str, ...]]:
     """Return closures and arm names, or say which field of ``source`` is wrong."""
     if isinstance(data, dict) and data.get("format") == MODEL_FORMAT:
-        data, source = data.get("orders"), f"{source}: orders"
+        return _decode_prior(data.get("prior"), f"{source}: prior")
     data = check_versioned(data, source, FORMAT, VERSION, FIELDS, "orders")
     unknown = [field for field in data if field not in (*HEADER, *FIELDS)]
     if unknown:
@@ -39,6 +40,21 @@ def decode(data: Any, source: str) -> tuple[BoolArray, tuple[str, ...]]:
         raise LobInputError(f"{source}: {error}") from None
     closed = [_decode_state(row, arms, f"{source}: states[{s}]") for s, row in enumerate(states)]
     return np.stack(closed), arms
+
+
+def _decode_prior(prior: Any, source: str) -> tuple[BoolArray, tuple[str, ...]]:
+    """Return the orders that a prior knows, or those of its states' means, within contexts."""
+    if not isinstance(prior, dict) or "means" not in prior or "arms" not in prior:
+        raise LobInputError(f"{source} must be an object with the fields arms and means")
+    if prior.get("known") is not None:
+        return decode(prior["known"], f"{source}: known")
+    try:
+        above = parse_means(prior["means"], ndim=2)
+        arms = arm_names(above.shape[-1], _list(prior["arms"], "arms"))
+    except LobInputError as error:
+        raise LobInputError(f"{source}: {error}") from None
+    numbers = context_numbers(arms)
+    return (above if numbers is None else above & (numbers[:, None] == numbers)), arms
 
 
 def _decode_state(chains: Any, arms: tuple[str, ...], where: str) -> BoolArray:

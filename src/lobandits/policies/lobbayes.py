@@ -2,77 +2,38 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    fraction,
-    whole,
-)
-from lobandits._jit import kernel, lean
-from lobandits.errors import LobInputError
+from lobandits._checks import BoolArray, FloatArray, IntArray, fraction, whole
+from lobandits.beliefs.cells import settled_cells
+from lobandits.beliefs.from_orders import EXPERT
+from lobandits.beliefs.points import Mixture, make_mixture, points_of_users
+from lobandits.beliefs.prior import HasPrior, Prior, checked_prior
 from lobandits.policies.explanation import Details
-from lobandits.policies.information_ratio import mix_two_arms
-from lobandits.policies.mixture_points import (
-    Mixture,
-    PointMemory,
-    draw_points,
-    make_memory,
-    make_mixture,
-    point_tables,
-)
 from lobandits.policies.policy import Policy
 from lobandits.policies.state import State
-from lobandits.priors.posterior import settle
-from lobandits.priors.prior import Prior, checked_prior, checked_sigma, sound_sigma
+from lobandits.rules.information_ratio import Moments, best_mixtures, exponents, moments_of
 
-FREEDOM = 2.0  # of Student's t by which states are judged
-STRANGERS = 0.2  # of what is not trusted
-SURE, UNSURE = 1.4, 0.6  # the exponent of regret where orders are certain, and what doubt adds
-EXTRA = 4.0  # what doubt adds beyond before the first play
-LASTS = 4.0  # it is halved after so many times the plays that the prior is worth
-
-
-class Moments(NamedTuple):
-    """What the points tell of the arms."""
-
-    on_top: FloatArray  # (k,): the share of points with the arm on top
-    mean: FloatArray  # (k,)
-    by_top: FloatArray  # (k, k): [arm, top], the arm's sum over points with that top
-    regret: FloatArray  # (k,): Delta
-    information: FloatArray  # (k,): I
+BLOCK = 2**21  # numbers of points that are worked on at a time
+LIFTED = 3  # arms that a loading lifts, in words
 
 
 @dataclass(frozen=True)
 class LobBayes(Policy[State]):
     r"""Play the two-arm mixture of the least (expected regret)^lambda / (expected information).
 
-    .. math:: \Delta_a = E[\max_b \mu_b] - E[\mu_a], \qquad
-        I_a = \sum_b P(\mathrm{top} = b) (E[\mu_a \mid \mathrm{top} = b] - E[\mu_a])^2, \qquad
-        \lambda = 1.4 + \delta \Big(0.6 + \frac{4}{1 + t / (4 n_0)}\Big),
-
-    over points of the user's posterior under a prior learned from logs, after t plays; the prior is
-    worth :math:`n_0 = \sigma^2 / v` plays of an arm, whose mean has the variance v among users, and
-    the doubt :math:`\delta` is 1 up to a trust of a half, and falls to 0 where orders are certain.
-    Every state of the prior has two versions, free and strict: in the strict one its order holds. A
-    stranger, whose arms are exchangeable, stands for users like none in the logs. See
+    Both are over points of the user's posterior under a prior learned from logs, in the rewards'
+    own unit: see `rules.information_ratio` for the equation, `Prior` for the belief, and
     :doc:`lobbayes`.
 
     Parameters
     ----------
     prior
-        From `learn_prior`, or `Prior.from_orders`.
-    sigma
-        Standard deviation of rewards; by default the prior's.
+        A model from `learn`, a `Prior`, or `Prior.from_orders`.
     trust
         Prior chance that a state's order holds for its users: 0 for numbers only, near 1 where an
-        expert vouches for the orders.
-    stranger
-        Prior chance of a user like none in the logs; by default ``0.2 * (1 - trust)``.
+        expert vouches for the orders. By default 0, and 0.999 for `Prior.from_orders`.
     explore
         Share of choices that are uniform, for logs that must support off-policy estimates.
     n_points
@@ -80,9 +41,10 @@ class LobBayes(Policy[State]):
 
     Examples
     --------
-    >>> means, spread = [[3.0, 1.0, 0.0], [0.0, 1.0, 3.0]], 0.1 * np.eye(3)
-    >>> prior = Prior(["a", "b", "c"], [0.5, 0.5], means, spread, 1.0, [0.3, 0.3], 1.0)
-    >>> policy = LobBayes(prior)
+    >>> from lobandits.beliefs import Gaussian
+    >>> means, shift = [[3.0, 1.0, 0.0], [0.0, 1.0, 3.0]], np.ones((3, 1))
+    >>> args = means, shift, [0.1, 0.1, 0.1], [0.3, 0.3], Gaussian(1.0)
+    >>> policy = LobBayes(Prior(["a", "b", "c"], [0.5, 0.5], *args))
     >>> state = policy.start()
     >>> policy.record(state, arms=[0, 2], rewards=[0.5, 2.5], users=[0, 0])
     >>> policy.choose(state, rng=0)
@@ -91,10 +53,8 @@ class LobBayes(Policy[State]):
 
     name = "lobbayes"
     style = ("#882255", "solid", "*")
-    prior: Prior = field(repr=False, metadata={"decode": Prior.from_dict})
-    sigma: float | None = None
-    trust: float = 0.5
-    stranger: float | None = None
+    prior: HasPrior = field(repr=False, metadata={"decode": Prior.from_dict})
+    trust: float | None = None
     explore: float = 0.0
     n_points: int = 32
     n_arms: int = field(init=False)
@@ -102,14 +62,10 @@ class LobBayes(Policy[State]):
 
     def __post_init__(self) -> None:
         prior = checked_prior(self.prior)
-        stranger = STRANGERS * (1 - fraction("trust", self.trust))
-        given = stranger if self.stranger is None else fraction("stranger", self.stranger)
-        if given == 1:
-            raise LobInputError("stranger is 1, which leaves nothing to the prior; lower it")
+        usual = 0.0 if prior.known is None else EXPERT
         self._set(
-            trust=fraction("trust", self.trust),
-            sigma=checked_sigma(prior, self.sigma),
-            stranger=given,
+            prior=prior,
+            trust=usual if self.trust is None else fraction("trust", self.trust),
             explore=fraction("explore", self.explore),
             n_points=whole("n_points", self.n_points, least=2),
             n_arms=prior.n_arms,
@@ -117,196 +73,130 @@ class LobBayes(Policy[State]):
         )
         super().__post_init__()
 
+    @property
+    def _prior(self) -> Prior:
+        return self.prior.prior
+
+    @cached_property
+    def sigma(self) -> float:
+        """The standard deviation of a reward, which tells users who change from noise."""
+        return self.prior.prior.sigma
+
     @cached_property
     def _mixture(self) -> Mixture:
-        assert self.stranger is not None
-        freedom = FREEDOM if len(self.prior.factors) == 1 else 0.0  # factors are tails enough
-        return make_mixture(self.prior, self.trust, self.stranger, freedom)
-
-    @cached_property
-    def _worth(self) -> float:
-        """Plays of an arm that tell as much of it as the prior does: sigma^2 / v."""
-        assert self.sigma is not None
-        total = self.prior.population_covariance
-        own = float(np.trace(total) - total.sum() / self.n_arms) / self.n_arms
-        return self.sigma**2 / max(own, np.finfo(float).tiny)
-
-    @property
-    def _rule(self) -> tuple[float, float, float]:
-        """Return what weighs regret against information: doubt, the prior's worth, ``explore``."""
-        return min(1.0, 2.0 * (1.0 - self.trust)), self._worth, self.explore
-
-    def _args(self) -> tuple[float, Mixture, FloatArray, PointMemory]:
-        assert self.sigma is not None
-        tables = point_tables(self.n_points, self.n_arms + 1)
-        sigma = sound_sigma(self.prior, self.sigma)
-        return sigma, self._mixture, tables, make_memory(self.prior, self.n_points)
+        prior, trust = self._prior, self.trust or 0.0
+        return make_mixture(prior.components, prior.orders if trust > 0 else None, trust)
 
     def odds(self, state: State, allowed: BoolArray) -> FloatArray:
         """Return the chances of the arms in the best mixture of two."""
-        sigma, mixture, tables, memory = self._args()
-        args = state.counts, state.sums, allowed, sigma, mixture, tables, memory
-        return best_mixtures(*args, make_moments(self.n_arms), *self._rule)
+        doubt = min(1.0, 2.0 * (1.0 - (self.trust or 0.0)))
+        odds = np.empty(state.counts.shape)
+        size = max(1, BLOCK // (self.n_arms * self.n_points))
+        for first in range(0, len(odds), size):
+            some = slice(first, first + size)
+            sets = allowed[some] if len(allowed) > 1 else allowed
+            counts = state.counts[some].astype(np.float64)
+            moments, _ = moments_of_users(
+                counts, state.sums[some], sets, self._prior, self._mixture, self.n_points
+            )
+            power = exponents(counts.sum(axis=1), doubt, self._prior.worth)
+            odds[some] = best_mixtures(moments, sets, power)
+        if self.explore > 0.0:
+            floor = allowed / allowed.sum(axis=1, keepdims=True)
+            odds = (1.0 - self.explore) * odds + self.explore * floor
+        return odds
 
     def state_posterior(self, state: State) -> FloatArray:
-        """Return the chance of each state, for a user who is no stranger."""
-        shares = self._shares(state)
-        states: FloatArray = shares[:, :-1].reshape(len(shares), -1, self.prior.n_states).sum(1)
-        total = states.sum(axis=1, keepdims=True)
-        uniform = np.full_like(states, 1.0 / self.prior.n_states)
-        np.divide(states, total, out=uniform, where=total > 0)
-        return uniform
+        """Return the chance of each state."""
+        moments = self._shares(state, self.all_arms)
+        chances: FloatArray = moments[1].sum(axis=1)
+        return chances
 
-    def stranger_chances(self, state: State) -> FloatArray:
-        """Return the chance that each user is like none in the logs, (n_users,)."""
-        return self._shares(state)[:, -1]
-
-    def _shares(self, state: State) -> FloatArray:
-        """Return the chances of all versions of the components, and of the stranger."""
-        sigma, mixture, tables, memory = self._args()
-        out = np.empty((state.n_users, len(memory.share)))
-        versions(state.counts, state.sums, self.all_arms, sigma, mixture, tables, memory, out)
-        return out
+    def _shares(self, state: State, allowed: BoolArray) -> tuple[Moments, FloatArray]:
+        """Return the moments, and the chances of free and strict states, (n, 2 b, m)."""
+        counts = state.counts.astype(np.float64)
+        moments, shares = moments_of_users(
+            counts, state.sums, allowed, self._prior, self._mixture, self.n_points
+        )
+        return moments, shares.reshape(len(shares), -1, self._prior.n_states)
 
     def details(self, state: State, allowed: BoolArray) -> Details:
-        """Return what each arm would cost and tell, and each state's chance."""
-        sigma, mixture, tables, memory = self._args()
-        moments = make_moments(self.n_arms)
-        args = state.counts, state.sums, allowed, sigma, mixture, tables, memory, moments
-        best_mixtures(*args, *self._rule)
-        chances = self.state_posterior(state)[0]
-        shares, states = self._shares(state)[0], self.prior.n_states
-        half = (len(shares) - 1) // 2
-        strict = shares[half : 2 * half].reshape(-1, states).sum(axis=0)
-        free = shares[:half].reshape(-1, states).sum(axis=0)
-        best = np.array(self.arms)[self.prior.means.argmax(axis=1)]
+        """Return what each arm would cost and tell, each state's chance, and words."""
+        prior, (moments, shares) = self._prior, self._shares(state, allowed)
+        chances, half = shares[0].sum(axis=0), shares.shape[1] // 2
+        states = {
+            "best": np.array(self.arms)[prior.means.argmax(axis=1)],
+            "share": prior.shares,
+            "chance": chances,
+        }
+        if self.trust:
+            strict = shares[0, half:].sum(axis=0)
+            states["order holds"] = strict / np.maximum(chances, np.finfo(float).tiny)
         return Details(
             arms={
-                "posterior mean": moments.mean,
-                "on top": moments.on_top,
-                "regret": moments.regret,
-                "information": moments.information,
+                "posterior mean": moments.mean[0],
+                "on top": moments.on_top[0],
+                "regret": moments.regret[0],
+                "information": moments.information[0],
             },
-            states={
-                "best": best,
-                "share": self.prior.shares,
-                "chance": chances,
-                "order holds": strict / np.maximum(strict + free, np.finfo(float).tiny),
-            },
-            notes=self._notes(moments, chances, memory, float(shares[-1])),
+            states=states,
+            notes=self._notes(state, chances),
         )
 
-    def _notes(
-        self, moments: Moments, chances: FloatArray, memory: PointMemory, stranger: float
-    ) -> list[str]:
-        """Say in words which state it is, how sure, and what is the user's own."""
-        s = int(chances.argmax())
-        p, m = memory.posterior, self.prior.n_states
-        log = p.log[:-1].reshape(-1, m)[:, s]
-        j = int(log.argmax()) * m + s
-        settle(j, self._mixture.components, p)
-        shift = float((p.mean[j] - (1 + p.scale[j]) * self._mixture.components.mean[j]).mean())
-        shift += float(p.scale[j] * self._mixture.components.mean[j].mean())
-        return [
-            f"Most likely state {s}, with a chance of {100 * chances[s]:.3g} %; "
-            f"a user like none in the logs: {100 * stranger:.3g} %.",
-            f"In that state the user's own scale is {1 + p.scale[j]:.3g} times the state's, "
-            f"and the shift {shift:+.3g}.",
-        ]
+    def _notes(self, state: State, chances: FloatArray) -> list[str]:
+        """Say in words which state it is, how sure, and which loadings move the user."""
+        prior, s = self._prior, int(chances.argmax())
+        notes = []
+        if prior.n_states > 1:
+            notes.append(f"Most likely state {s}, with a chance of {100 * chances[s]:.3g} %.")
+        centre, spread = user_loadings(prior, state.counts, state.sums, s)
+        for j in range(prior.loadings.shape[1]):
+            column = np.sign(centre[j]) * prior.loadings[:, j]
+            size, sure = abs(centre[j]), f"{centre[j]:+.2g} give or take {spread[j]:.2g}"
+            if j == 0:
+                rise = float((centre[0] * prior.loadings[:, 0]).mean())
+                notes.append(f"The user's own level is {rise:+.3g} on all arms ({sure}).")
+            elif size > spread[j]:
+                best = ", ".join(self.arms[a] for a in np.argsort(-column)[:LIFTED])
+                notes.append(f"Loading {j} moves this user by {sure}: it lifts {best}.")
+        plays = float(state.counts.sum())
+        notes.append(
+            f"{plays:.3g} plays so far; a user's own rewards of an arm outweigh what past users "
+            f"tell after some {prior.worth:.2g} of it."
+        )
+        return notes
 
 
-def make_moments(k: int) -> Moments:
-    """Allocate the memory for ``k`` arms."""
-    rows = [np.empty(k) for _ in range(4)]
-    return Moments(rows[0], rows[1], np.empty((k, k)), rows[2], rows[3])
-
-
-@kernel
-def best_mixtures(
-    counts: IntArray,
+def moments_of_users(
+    counts: FloatArray,
     sums: FloatArray,
     allowed: BoolArray,
-    sigma: float,
+    prior: Prior,
     mixture: Mixture,
-    tables: FloatArray,
-    memory: PointMemory,
-    moments: Moments,
-    doubt: float,
-    worth: float,
-    explore: float,
-) -> FloatArray:
-    """Return every user's chances, (n, k); memory and moments are then those of the last."""
-    odds = np.empty(counts.shape)
-    for u in range(len(counts)):
-        some = allowed[u if len(allowed) > 1 else 0]
-        draw_points(counts[u], sums[u], some, sigma, mixture, tables, memory)
-        split_by_top(memory.points, memory.top, moments)
-        power = caution(counts[u], doubt, worth)
-        mix_two_arms(moments.regret, moments.information, some, power, odds[u])
-        if explore > 0.0:
-            mix_uniform(some, explore, odds[u])
-    return odds
+    n_points: int,
+) -> tuple[Moments, FloatArray]:
+    """Return what points of users' posteriors tell of their arms, and the versions' shares."""
+    likelihood = prior.likelihood
+    cells = settled_cells(counts, sums, likelihood, mixture.components)
+    points, top, shares = points_of_users(counts, cells, allowed, mixture, n_points)
+    if not likelihood.exact:
+        points = likelihood.mean(points)
+    noise = likelihood.noise(points.mean(axis=2))
+    return moments_of(points, top, noise), shares
 
 
-@lean
-def caution(counts: IntArray, doubt: float, worth: float) -> float:
-    """Return the exponent of regret: it falls as plays outnumber what the prior is worth."""
-    plays = 0
-    for a in range(counts.shape[0]):
-        plays += counts[a]
-    return SURE + doubt * (UNSURE + EXTRA / (1.0 + plays / (LASTS * worth)))
+def user_loadings(
+    prior: Prior, counts: FloatArray | IntArray, sums: FloatArray, state: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return mean and standard deviation of one user's z in a state, (r,) each."""
+    from lobandits.beliefs.posterior import condition, make_posterior
 
-
-@kernel
-def versions(
-    counts: IntArray,
-    sums: FloatArray,
-    allowed: BoolArray,
-    sigma: float,
-    mixture: Mixture,
-    tables: FloatArray,
-    memory: PointMemory,
-    out: FloatArray,
-) -> None:
-    """Write the chances of all versions of the components, and of the stranger."""
-    for u in range(len(counts)):
-        draw_points(counts[u], sums[u], allowed[0], sigma, mixture, tables, memory)
-        out[u] = memory.share
-
-
-@lean
-def split_by_top(points: FloatArray, top: IntArray, m: Moments) -> None:
-    """Write the moments; O(n k + k^2). An arm on top of every point has a regret of exactly 0."""
-    k, n = points.shape
-    for b in range(k):
-        m.on_top[b] = 0.0
-    for i in range(n):
-        m.on_top[top[i]] += 1.0
-    for a in range(k):
-        total = regret = information = 0.0
-        by_top = m.by_top[a]
-        for b in range(k):
-            by_top[b] = 0.0
-        for i in range(n):
-            by_top[top[i]] += points[a, i]
-            total += points[a, i]
-            regret += points[top[i], i] - points[a, i]
-        mean = total / n
-        for b in range(k):
-            if m.on_top[b] > 0.0:
-                gap = by_top[b] / m.on_top[b] - mean
-                information += m.on_top[b] / n * gap * gap
-        m.mean[a], m.regret[a], m.information[a] = mean, regret / n, information
-    for b in range(k):
-        m.on_top[b] /= n
-
-
-@lean
-def mix_uniform(allowed: BoolArray, explore: float, out: FloatArray) -> None:
-    """Mix the uniform distribution over allowed arms into chances."""
-    n = 0
-    for a in range(out.shape[0]):
-        n += allowed[a]
-    for a in range(out.shape[0]):
-        if allowed[a]:
-            out[a] = (1.0 - explore) * out[a] + explore / n
+    one = prior.components
+    cells = settled_cells(counts[:1].astype(np.float64), sums[:1], prior.likelihood, one)
+    memory = make_posterior(one)
+    condition(0, cells, one, memory)
+    j = state + prior.n_states * int(memory.log.reshape(-1, prior.n_states)[:, state].argmax())
+    lower = np.tril(memory.lower[j])
+    covariance = np.linalg.inv(lower @ lower.T)
+    r = prior.loadings.shape[1]
+    return memory.centre[j, :r], np.sqrt(np.diag(covariance)[:r])

@@ -1,48 +1,33 @@
-"""LobIDS: information-directed sampling on the projections, with a scale-free working prior."""
+"""LobIDS: information-directed sampling where orders are all that is known."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._jit import kernel, lean
+from lobandits._checks import BoolArray, FloatArray
+from lobandits.beliefs.cells import settled_cells
+from lobandits.beliefs.from_orders import EXPERT, components_of_orders
+from lobandits.beliefs.gaussian import Gaussian
+from lobandits.beliefs.points import Mixture, make_mixture, points_of_users
 from lobandits.policies.explanation import Details
-from lobandits.policies.hypotheses import (
-    DROP,
-    Inference,
-    Round,
-    find_hypotheses,
-    open_inference,
-    split_by_top,
-)
-from lobandits.policies.information_ratio import mix_two_arms
-from lobandits.policies.line_prior import best_positions
-from lobandits.policies.loss_bounds import LossBounds, LossState, Memory
-from lobandits.policies.losses import fit_of_states
 from lobandits.policies.order_policy import OrderPolicy
 from lobandits.policies.shares import checked_shares
+from lobandits.policies.state import State
+from lobandits.rules.information_ratio import Moments, best_mixtures, exponents, moments_of
+
+N_POINTS = 32
+BLOCK = 2**21  # numbers of points that are worked on at a time
 
 
 @dataclass(frozen=True)
-class LobIDS(OrderPolicy[LossState]):
-    r"""Play the two-arm mixture that minimises (expected regret)^2 / (expected information).
+class LobIDS(OrderPolicy[State]):
+    r"""`LobBayes` on `Prior.from_orders`: the orders hold, and their scale is unknown.
 
-    .. math:: \min_\pi \Big(\sum_a \pi_a \Delta_a\Big)^2 \Big/ \sum_a \pi_a I_a, \qquad
-        I_a = \tfrac12 \log \Big(1 + \frac{\mathrm{between}_a}{\sigma^2 + \mathrm{within}_a}\Big)
+    .. math:: \min_\pi \Big(\sum_a \pi_a \Delta_a\Big)^{1.4} \Big/ \sum_a \pi_a I_a
 
-    Delta_a is the expected regret of arm a; between and within split the variance of its mean by
-    which arm is on top. Both are over hypotheses h, a state with one of its maximal arms on top,
-    and slopes beta, with the weights
-
-    .. math:: p(h, \beta) \propto e^{-L_h / (2 \sigma^2)} \,
-        \mathrm{ev}(h, \beta) / |\mathrm{Max}(s_h)|,
-
-    where L_h is the projection loss of `LobTS` and ev the evidence of the projection under a
-    working prior that knows no scale: means on a line of slope beta along the order, with
-    deviations of 0.3 beta. With weight min(0.2, 3 / t), all h at most log t of log-likelihood
-    below the best count alike. The first pull is the arm of the best average position. Where only
-    some arms are allowed, Max(s) and the regret are among these.
+    over points of the posterior, see `beliefs.from_orders` and `rules.information_ratio`. Unlike
+    LobBayes it also takes orders that each user has of their own.
 
     Parameters
     ----------
@@ -61,7 +46,6 @@ class LobIDS(OrderPolicy[LossState]):
 
     name = "lobids"
     style = ("#aa4499", "solid", "p")
-    state_type = LossState
     shares: FloatArray | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -69,89 +53,56 @@ class LobIDS(OrderPolicy[LossState]):
         self._set(shares=checked_shares(self.shares, self.orders.n_states))
 
     @cached_property
-    def _bounds(self) -> LossBounds:
-        """The bounds that save projections."""
-        return LossBounds(self.orders, self._keys, -2 * self.sigma**2 * self._log_shares)
+    def _mixture(self) -> Mixture:
+        with np.errstate(divide="ignore"):
+            components, shuffle = components_of_orders(self.orders, self.sigma, self._log_shares)
+        return make_mixture(components, self.orders, EXPERT, shuffle)
 
-    def _inference(self, state: LossState) -> Inference:
-        return open_inference(self._bounds.open(state)[0], self.n_arms)
+    def _moments(
+        self, state: State, users: slice, allowed: BoolArray
+    ) -> tuple[Moments, FloatArray]:
+        counts, likelihood = state.counts[users].astype(np.float64), Gaussian(self.sigma)
+        mixture = self._mixture if self.n_users is None else taken(self._mixture, users)
+        cells = settled_cells(counts, state.sums[users], likelihood, mixture.components)
+        points, top, shares = points_of_users(counts, cells, allowed, mixture, N_POINTS)
+        return moments_of(points, top, likelihood.noise(points[:, :, 0])), shares
 
-    def odds(self, state: LossState, allowed: BoolArray) -> FloatArray:
+    def odds(self, state: State, allowed: BoolArray) -> FloatArray:
         """Return the chances of the arms in the best mixture of two."""
-        args = state.counts, state.sums, allowed, self._log_shares, self.sigma
-        return mixtures(*args, self._inference(state))
+        odds = np.empty(state.counts.shape)
+        size = max(1, BLOCK // (self.n_arms * N_POINTS))
+        for first in range(0, len(odds), size):
+            some = slice(first, first + size)
+            sets = allowed[some] if len(allowed) > 1 else allowed
+            moments, _ = self._moments(state, some, sets)
+            power = exponents(np.zeros(len(moments.mean)), 2.0 * (1.0 - EXPERT), 1.0)
+            odds[some] = best_mixtures(moments, sets, power)
+        return odds
 
-    def new_state(self, n_users: int) -> LossState:
-        """Return an empty state."""
-        return self._bounds.new_state(LossState, n_users)
-
-    def one_time_state(self, n_users: int) -> LossState:
-        """Return an empty state without bounds."""
-        return self._bounds.one_time_state(LossState, n_users)
-
-    def details(self, state: LossState, allowed: BoolArray) -> Details:
-        """Return each arm's chance to be on top, regret and information; each state's weight."""
-        states = fit_of_states(self.orders, state, self.sigma)
-        if not state.plays[0]:
-            return Details(states=states, notes=["The first pull: the best average position."])
-        inference = self._inference(state)
-        n = infer(state.counts, state.sums, 0, allowed[0], self.sigma, inference)
-        found, moments = inference.hypotheses, inference.moments
-        weight, kept = np.zeros(self.orders.n_states), np.flatnonzero(found.share[:n])
-        np.add.at(weight, found.state[kept], found.share[kept] * found.weight[kept].sum(1))
-        played = state.means[0][state.counts[0] > 0]
-        regret = (played.max() - played.min() + self.sigma) * moments.regret
-        on_top = np.where(allowed[0], moments.mass, 0.0)
+    def details(self, state: State, allowed: BoolArray) -> Details:
+        """Return each arm's chance to be on top, regret and information; each state's chance."""
+        moments, shares = self._moments(state, slice(0, 1), allowed)
         return Details(
-            arms={"on top": on_top, "regret": regret, "information": moments.information},
-            states={**states, "weight": weight / weight.sum()},
+            arms={
+                "on top": moments.on_top[0],
+                "regret": moments.regret[0],
+                "information": moments.information[0],
+            },
+            states={"chance": shares[0].reshape(-1, self.orders.n_states).sum(axis=0)},
         )
 
 
-@kernel
-def mixtures(
-    counts: IntArray,
-    sums: FloatArray,
-    allowed: BoolArray,
-    log_shares: FloatArray,
-    sigma: float,
-    inference: Inference,
-) -> FloatArray:
-    """Return every user's chances: the best position at first, then the best mixture."""
-    odds = np.empty(counts.shape)
-    tables, moments = inference.losses.tables, inference.moments
-    for u in range(len(counts)):
-        some = allowed[u if len(allowed) > 1 else 0]
-        if counts[u].sum() == 0:
-            row = u if len(tables.kind) > 1 else 0
-            best_positions(tables, row, log_shares, some, inference.line, odds[u])
-        else:
-            infer(counts, sums, u, some, sigma, inference)
-            mix_two_arms(moments.regret, moments.information, some, 2.0, odds[u])
-    return odds
-
-
-@lean
-def infer(
-    counts: IntArray, sums: FloatArray, u: int, allowed: BoolArray, sigma: float,
-    inference: Inference,
-) -> int:  # fmt: skip
-    """Write regret and information of one user's arms; return how many hypotheses there are."""
-    scale = 2.0 * sigma * sigma
-    row, n, least = find_hypotheses(counts, sums, u, allowed, inference, scale * DROP)
-    low, unit = units(inference.losses.memory, sigma)
-    now = counts[u].sum() + 1.0
-    noise = (sigma / unit) ** 2
-    split_by_top(Round(row, n, least, scale, low, unit, noise, now), allowed, inference)
-    return n
-
-
-@lean
-def units(r: Memory, sigma: float) -> tuple[float, float]:
-    """Return the lowest average, and the range of the averages plus sigma."""
-    low, high = np.inf, -np.inf
-    for a in range(r.mean.shape[0]):
-        if r.weight[a] > 0.0:
-            low = min(low, r.mean[a])
-            high = max(high, r.mean[a])
-    return low, high - low + sigma
+def taken(x: Mixture, users: slice) -> Mixture:
+    """Return the mixture of some users, where each has orders of their own."""
+    c, o = x.components, x.orders
+    return Mixture(
+        c._replace(log_share=c.log_share[users], mean=c.mean[users], direction=c.direction[users]),
+        x.level[users],
+        x.shuffle,
+        o._replace(
+            tables=type(o.tables)._make(table[users] for table in o.tables),
+            upper=o.upper[users],
+            lower=o.lower[users],
+            log_order=o.log_order[users],
+        ),
+    )

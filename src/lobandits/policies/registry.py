@@ -93,8 +93,8 @@ class ProblemLike(Protocol):
         """Standard deviation of rewards."""
 
     @property
-    def orders(self) -> "LatentOrders | UserOrders":
-        """Orders of the states."""
+    def orders(self) -> "LatentOrders | UserOrders | None":
+        """Orders of the states; None for those of the prior."""
 
     @property
     def state_means(self) -> ArrayLike | None:
@@ -157,10 +157,17 @@ def known_of(
     if "prior" in parameters:
         known["prior"] = getattr(problems, "prior", None)
     if "arms" in parameters:
-        known["arms"] = problems.orders.arms
+        known["arms"] = _with_states(problems).arms
+    if "orders" in parameters and problems.orders is None:
+        known["orders"] = _with_states(problems).orders
     if "horizon" in parameters:
         known["horizon"] = horizon
     return known
+
+
+def _with_states(problems: ProblemLike) -> Any:
+    """Return what knows arms and orders of problems: their orders, or else their prior."""
+    return getattr(problems, "prior", None) if problems.orders is None else problems.orders
 
 
 def needs_prior(cls: "type[Policy]") -> bool:

@@ -52,7 +52,7 @@ class CurrentModels:
         if problem not in newest:
             which = "" if problem == DEFAULT_PROBLEM else f" of the problem {problem!r}"
             raise LobInputError(
-                f"the store has no model{which} yet; give a policy (lob serve: --orders)"
+                f"the store has no model{which} yet; give a policy (lob serve: --model)"
             )
         self._models: dict[str, Model] = {}
         self._unreadable: dict[str, tuple[int, UnreadableModelError]] = {}
@@ -155,7 +155,7 @@ def rollback(store: Store, problem: str = DEFAULT_PROBLEM) -> Model:
         withdraw(store, [v for v in (newest, *older) if v > version])
         return model
     raise NoEarlierModelError(
-        f"{store.url} has no earlier model that can be read; put one: lob model put --orders FILE"
+        f"{store.url} has no earlier model that can be read; put one: lob model put --model FILE"
     )
 
 

@@ -17,27 +17,42 @@ from lobandits.policies.registry import stored_form
 from lobandits.service.decision import MOST_ALLOWED, MOST_CHARACTERS
 
 MOST_CELLS = 50_000_000  # arms x arms x states of orders: what they take in bytes
+MOST_NUMBERS = 50_000_000  # of a prior, arms x (states + loadings): a few hundred megabytes
 LONGEST_HALF_LIFE = 1000 * 366 * 86400.0  # seconds
-MOST_ARMS_OF_PRIOR = 500  # a decision takes time in the cube of them
 
 
 def check_size(data: Any) -> None:
-    """Refuse a stored policy whose decisions would stall all others, before it is built."""
+    """Refuse a stored policy that would take a server's memory, before it is built."""
     for part in data.values() if isinstance(data, Mapping) else ():
-        arms = part.get("arms") if isinstance(part, Mapping) else None
-        if isinstance(arms, list):
-            states = part.get("states", part.get("means"))
-            k, m = len(arms), len(states) if isinstance(states, list) else 1
-            if k * k * m > MOST_CELLS:
-                raise LobInputError(
-                    f"{k} arms and {m} states are too many for a service: arms x arms x states "
-                    f"must be at most {MOST_CELLS:,}; serve fewer arms, or lobts with fewer states"
-                )
-            if "means" in part and k > MOST_ARMS_OF_PRIOR:
-                raise LobInputError(
-                    f"a service takes a prior of at most {MOST_ARMS_OF_PRIOR} arms, got {k}; serve "
-                    "lobts with its orders"
-                )
+        if not isinstance(part, Mapping) or not isinstance(part.get("arms"), list):
+            continue
+        k = len(part["arms"])
+        if "means" in part:
+            check_size(part)  # it may have orders
+            _check_prior(k, _length(part["means"]), _columns(part.get("loadings")))
+        elif k * k * _length(part.get("states")) > MOST_CELLS:
+            raise LobInputError(
+                f"{k:,} arms and {_length(part.get('states')):,} states are too many for a "
+                f"service: arms x arms x states of orders must be at most {MOST_CELLS:,}; serve "
+                "fewer arms, or a model from lob learn, which needs no orders"
+            )
+
+
+def _check_prior(k: int, m: int, r: int) -> None:
+    if k * (m + r) > MOST_NUMBERS:
+        raise LobInputError(
+            f"a prior of {k:,} arms, {m:,} states and {r:,} loadings is too large for a service: "
+            f"arms x (states + loadings) must be at most {MOST_NUMBERS:,}; learn fewer states "
+            "(n_states), or drop rare arms (min_arm_rewards)"
+        )
+
+
+def _length(rows: Any) -> int:
+    return len(rows) if isinstance(rows, list) else 1
+
+
+def _columns(rows: Any) -> int:
+    return _length(rows[0]) if isinstance(rows, list) and rows else 0
 
 
 def encoded(policy: Policy) -> tuple[str, str]:

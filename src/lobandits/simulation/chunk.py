@@ -130,8 +130,8 @@ def warm_up(run: Chunk) -> int:
     """Play two rounds of one block, to compile and fail early; return a user's numbers."""
     n = min(BLOCK, run.n_users)
     run_chunk(run.part(0, n, rounds=min(2, run.horizon)))
-    orders = run.env.sample(n, run.seed).orders
-    return max(orders.n_states * orders.n_arms, len(run.specs) * run.horizon // 2)
+    problems = run.env.sample(n, run.seed)
+    return max(problems.n_states * problems.n_arms, len(run.specs) * run.horizon // 2)
 
 
 def worker_pool(executor: Executor | None, workers: int) -> AbstractContextManager[Executor]:

@@ -9,10 +9,10 @@ import numpy as np
 
 from lobandits._checks import whole
 from lobandits._frozen import Frozen
+from lobandits.beliefs import LIKELIHOODS, Prior
 from lobandits.errors import LobInputError
-from lobandits.priors import Prior
 from lobandits.simulation.problems import Problems
-from lobandits.simulation.rewards import pay
+from lobandits.simulation.rewards import ADDED, WAYS, pay
 from lobandits.simulation.streams import Stream
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class PastUsers(Frozen):
         sums, squares = np.zeros(counts.shape), np.zeros(counts.shape)
         for _ in range(self.n_rewards):
             arms = rng.integers(p.n_arms, size=n)
-            pay(arms, rng.standard_normal(n), *given, p.rewards == "bernoulli", rewards, regret)
+            pay(arms, rng.standard_normal(n), *given, WAYS.get(p.rewards, ADDED), rewards, regret)
             counts[users, arms] += 1
             sums[users, arms] += rewards
             squares[users, arms] += rewards * rewards
@@ -73,14 +73,16 @@ class PastUsers(Frozen):
                 f"{n} past users with {self.n_rewards} rewards each never tried some arm; raise "
                 "past_users or past_rewards"
             )
-        return RewardTable(users, p.orders.arms, counts, sums, squares)
+        return RewardTable(users, p.arms, counts, sums, squares)
 
     @cached_property
     def prior(self) -> Prior:
         """What the log teaches; the number of states and sigma are learned, too."""
-        from lobandits.learning.prior import learn_prior
+        from lobandits.learning.fit_prior import fit_prior
 
-        return learn_prior(self.table, seed=self.seed).prior
+        kind = self.problems.rewards
+        likelihood = kind if kind in LIKELIHOODS else "gaussian"
+        return fit_prior(self.table, likelihood, seed=self.seed).prior
 
     def learn(self, call: Callable[..., Any]) -> None:
         """Learn the prior now, by ``call(function, *arguments)``: perhaps in another process."""

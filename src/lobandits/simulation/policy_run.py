@@ -23,7 +23,7 @@ from lobandits.policies.registry import parse_name
 from lobandits.simulation.arrivals import Arrivals
 from lobandits.simulation.moments import empty_blocks, sum_up_blocks
 from lobandits.simulation.problems import Problems
-from lobandits.simulation.rewards import pay, resampled
+from lobandits.simulation.rewards import ADDED, WAYS, pay, resampled
 from lobandits.simulation.streams import BLOCK, Noise, Stream
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ class RewardRun(PolicyRun):
         policy, state, problems, n = self.policy, self.state, self.problems, self.problems.n_users
         users, rewards, regret = np.arange(n), np.empty(n), np.empty(shocks.shape)
         lowest, highest = problems.bounds or (-np.inf, np.inf)
-        binary = problems.rewards == "bernoulli"
+        way = WAYS.get(problems.rewards, ADDED)
         if problems.residuals is not None:
             shocks = resampled(shocks, problems.residuals, problems.sigma)
         noise = self.noise.rounds(len(shocks))
@@ -211,7 +211,7 @@ class RewardRun(PolicyRun):
             if not isinstance(arms, np.ndarray) or arms.shape != (n,) or arms.dtype != np.int64:
                 raise TypeError(f"decide() must return int64 of shape ({n},), got {arms!r}")
             now = self._present()
-            given = (now.noise_location, now.gaps, now.sigma, lowest, highest, binary)
+            given = (now.noise_location, now.gaps, now.sigma, lowest, highest, way)
             illegal = pay(arms, shock, *given, rewards, row)
             if illegal >= 0:
                 what = f"chose arm {arms[illegal]}, but the arms are 0 to {problems.n_arms - 1}"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,9 +17,9 @@ from lobandits._checks import (
     read_only,
 )
 from lobandits._frozen import Frozen
+from lobandits.beliefs import Prior
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
-from lobandits.priors import Prior
 from lobandits.simulation.arrivals import ARRIVALS, context_sets
 from lobandits.simulation.rewards import Bounds, checked_bounds, expected_rewards, noise_location
 
@@ -57,8 +57,9 @@ class Problems(Frozen):
         The latent state of each user; -1 where unknown.
     orders, state_means
         What policies see: orders, and means (n_states, n_arms) if any; for each user or all.
+        Without orders, those of a prior that is given as ``past``, made for policies that ask.
     rewards
-        "gaussian", "clipped" or "bernoulli"; see :mod:`lobandits.simulation.rewards`.
+        "gaussian", "clipped", "bernoulli" or "poisson"; see :mod:`lobandits.simulation.rewards`.
     location, bounds
         Of clipped rewards: what the noise is added to, and (lowest, highest).
     residuals
@@ -83,7 +84,7 @@ class Problems(Frozen):
     means: FloatArray
     sigma: float
     states: IntArray
-    orders: LatentOrders | UserOrders
+    orders: LatentOrders | UserOrders | None
     state_means: FloatArray | None = None
     rewards: str = "gaussian"
     location: FloatArray | None = None
@@ -107,20 +108,19 @@ class Problems(Frozen):
         self._check_rewards()
         if self.arrivals is not None:
             one_of("arrivals", self.arrivals, ARRIVALS)
-            context_sets(self.orders.arms)
+            context_sets(self.arms)
 
     def _check_orders(self) -> None:
-        if not isinstance(self.orders, LatentOrders | UserOrders):
+        known = self._states
+        if not isinstance(known, LatentOrders | UserOrders | Prior):
             raise LobInputError(
-                f"orders must be LatentOrders or UserOrders, got {type(self.orders).__name__}"
+                f"orders must be LatentOrders or UserOrders, got {type(known).__name__}"
             )
-        if self.orders.n_arms != self.n_arms:
+        if known.n_arms != self.n_arms:
+            raise LobInputError(f"orders have {known.n_arms} arms, but means have {self.n_arms}")
+        if isinstance(known, UserOrders) and known.n_users != self.n_users:
             raise LobInputError(
-                f"orders have {self.orders.n_arms} arms, but means have {self.n_arms}"
-            )
-        if isinstance(self.orders, UserOrders) and self.orders.n_users != self.n_users:
-            raise LobInputError(
-                f"orders are for {self.orders.n_users} users, but means for {self.n_users}"
+                f"orders are for {known.n_users} users, but means for {self.n_users}"
             )
         if self.states.shape != (self.n_users,):
             raise LobInputError(
@@ -173,7 +173,24 @@ class Problems(Frozen):
     @property
     def n_states(self) -> int:
         """Number of latent states."""
-        return self.orders.n_states
+        return int(self._states.n_states)
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """Names of the arms."""
+        arms: tuple[str, ...] = self._states.arms
+        return arms
+
+    @property
+    def known_orders(self) -> LatentOrders | UserOrders:
+        """The orders, or where none were given those of the prior."""
+        known: LatentOrders | UserOrders = self.orders or self._states.orders
+        return known
+
+    @property
+    def _states(self) -> Any:
+        """What knows the arms and the number of states: the orders, or else the prior."""
+        return self.past if self.orders is None else self.orders
 
     @cached_property
     def prior(self) -> Prior | None:
@@ -181,10 +198,8 @@ class Problems(Frozen):
         if self.past is None:
             return None
         prior = self.past if isinstance(self.past, Prior) else self.past.prior
-        if prior.arms != self.orders.arms:
-            raise LobInputError(
-                f"the prior has the arms {prior.arms}, but the orders {self.orders.arms}"
-            )
+        if prior.arms != self.arms:
+            raise LobInputError(f"the prior has the arms {prior.arms}, but the orders {self.arms}")
         return prior
 
     @cached_property
@@ -206,7 +221,7 @@ class Problems(Frozen):
         """Which arms each context has, (n_contexts, n_arms); without contexts, all in one."""
         if self.arrivals is None:
             return read_only(np.ones((1, self.n_arms), np.bool_))
-        return read_only(context_sets(self.orders.arms))
+        return read_only(context_sets(self.arms))
 
     @cached_property
     def noise_location(self) -> FloatArray:

@@ -195,7 +195,7 @@ def mean_lower_bound(env: Environment, n: int, seed: int) -> float:
     known: dict[tuple[bytes, LatentOrders], float] = {}
     constants = []
     for user, means in enumerate(problems.means):
-        orders = problems.orders
+        orders = problems.known_orders
         key = means.tobytes(), orders[user] if isinstance(orders, UserOrders) else orders
         if key not in known:
             known[key] = regret_lower_bound(means, key[1], problems.sigma).constant

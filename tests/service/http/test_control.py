@@ -120,4 +120,7 @@ def test_a_store_without_a_control_group(tmp_path: Path) -> None:
     assert told.stdout.startswith("no control group and no apprentice")
     again = lob("serve", "--store", server.store, "--port", "0", "--control", "ucb=0.1")
     assert again.returncode == 2
-    assert "give --orders to begin another" in " ".join(again.stderr.split())
+    assert (
+        "without --model or --orders the store's control group goes on, which is none"
+        in " ".join(again.stderr.split())
+    )

@@ -9,8 +9,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
+from lobandits._checks import FloatArray, IntArray
+from lobandits.beliefs import Prior
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
+from lobandits.orders.contexts import arms_by_context
 from lobandits.policies import Policy
 from lobandits.policies.rewards import LARGEST
 from lobandits.service.decision import LARGEST_NUMBER, MOST_ALLOWED, MOST_CHARACTERS
@@ -252,10 +255,12 @@ class ModelAnswer(ModelName):
     @classmethod
     def of(cls, name: str, policy: Policy) -> "ModelAnswer":
         """Return the answer; the rank of an arm is 1 plus the number of arms above it."""
-        prior = getattr(policy, "prior", None)
-        orders = getattr(policy, "orders", None) or getattr(prior, "orders", None)
-        shares = getattr(prior or policy, "shares", None)
-        ranks = 1 + orders.precedes.sum(axis=1) if isinstance(orders, LatentOrders) else None
+        prior, orders = getattr(policy, "prior", None), getattr(policy, "orders", None)
+        shares, ranks = getattr(prior or policy, "shares", None), None
+        if isinstance(prior, Prior):
+            orders, ranks = prior.known, ranks_of_means(prior.means, prior.arms)
+        if isinstance(orders, LatentOrders):
+            ranks = 1 + orders.precedes.sum(axis=1)
         return cls(
             model=name,
             policy=policy.name,
@@ -264,6 +269,15 @@ class ModelAnswer(ModelName):
             shares=None if shares is None else np.asarray(shares).tolist(),
             definition=policy.to_dict(),
         )
+
+
+def ranks_of_means(means: FloatArray, arms: tuple[str, ...]) -> IntArray:
+    """Return 1 plus the number of arms of the same context with higher means, (m, k)."""
+    ranks = np.empty(means.shape, np.int64)
+    for some in arms_by_context(arms):
+        for state, values in enumerate(-means[:, some]):
+            ranks[state, some] = 1 + np.searchsorted(np.sort(values), values)
+    return ranks
 
 
 class Health(BaseModel):

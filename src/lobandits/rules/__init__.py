@@ -1,0 +1,1 @@
+"""How to choose, given what is believed: rules see arrays and a choice set, and nothing else."""
