@@ -7,7 +7,8 @@ DEV_STAMP := $(VENV)/.installed-dev
 BENCHMARKS := $(filter-out %/load.py %/plain.py %/timing.py,$(sort $(wildcard benchmarks/*.py)))
 QUICK := tests/orders tests/simulation/test_problems.py \
 	$(patsubst %,tests/policies/test_%.py,agent choices explain registry state ucb) \
-	$(patsubst %,tests/test_%.py,deploy docstrings errors files frozen lazy)
+	tests/basics/test_files.py tests/basics/test_frozen.py tests/basics/test_lazy.py \
+	$(patsubst %,tests/test_%.py,deploy docstrings errors)
 KERNELS := tests/projection tests/beliefs tests/rules tests/policies
 
 .DEFAULT_GOAL := help

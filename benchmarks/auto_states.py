@@ -16,7 +16,7 @@ import numpy as np
 from timing import show
 
 import lobandits as lob
-from lobandits._checks import FloatArray, IntArray
+from lobandits.basics.checks import FloatArray, IntArray
 from lobandits.learning.fit_prior import fit_prior
 
 SEEDS = range(20, 23)

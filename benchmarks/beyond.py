@@ -17,7 +17,7 @@ from scipy.special import ndtri
 from timing import machine
 
 import lobandits as lob
-from lobandits._checks import BoolArray, FloatArray
+from lobandits.basics.checks import BoolArray, FloatArray
 from lobandits.simulation.problems import Environment
 
 K = 15

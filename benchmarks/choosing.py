@@ -19,7 +19,7 @@ from timing import machine
 from true_orders import users as true_users
 
 import lobandits as lob
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 from lobandits.learning.fit_prior import fit_prior
 
 SEEDS = (20, 21, 22)  # for reporting only; nothing was chosen on them

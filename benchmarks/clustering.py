@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import kendalltau
 from timing import seconds, show
 
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 from lobandits.learning import KendallKMeans
 from lobandits.learning.centroids import MeanCentroid
 from lobandits.learning.kendall import pair_signs

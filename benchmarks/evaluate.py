@@ -20,7 +20,7 @@ import polars as pl
 from timing import show
 
 import lobandits as lob
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 from lobandits.evaluation.truth import JudgedUsers, problems_of
 
 USERS, ARMS, STATES, HORIZON = 400, 8, 4, 20

@@ -15,7 +15,7 @@ from held_out import FILTERS, STATES, Task, past_logs
 from timing import machine, show
 
 import lobandits as lob
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 from lobandits.evaluation.truth import JudgedUsers, problems_of
 
 POLICIES = ("popular", "ts", "lobts", "lobids", "lobbayes")

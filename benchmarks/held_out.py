@@ -18,9 +18,9 @@ import numpy as np
 from timing import machine
 
 import lobandits as lob
-from lobandits._checks import BoolArray, FloatArray
-from lobandits.experiments.drawing import label_lines
+from lobandits.basics.checks import BoolArray, FloatArray
 from lobandits.learning.fit_prior import fit_prior
+from lobandits.paper.drawing import label_lines
 from lobandits.policies.lobbayes import LobBayes
 from lobandits.policies.mixts import MixTS
 from lobandits.policies.popular import Popular

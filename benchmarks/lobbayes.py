@@ -13,7 +13,7 @@ import numpy as np
 from timing import machine
 
 import lobandits as lob
-from lobandits._checks import FloatArray, IntArray
+from lobandits.basics.checks import FloatArray, IntArray
 from lobandits.beliefs import Gaussian, Prior
 from lobandits.learning.em import Parameters, blocks_of, expect_all
 from lobandits.learning.fit_prior import fit_prior

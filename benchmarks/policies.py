@@ -12,7 +12,7 @@ from river import bandit
 from timing import show
 
 import lobandits as lob
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 
 K, M, ROUNDS, SIGMA = 15, 15, 500, 1.0
 

@@ -14,7 +14,7 @@ from scipy.optimize import isotonic_regression
 from timing import seconds, show
 
 import lobandits as lob
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 
 SEED = 0
 

@@ -14,7 +14,7 @@ from held_out import SEEDS, Task, past_logs, play
 from timing import machine
 
 import lobandits as lob
-from lobandits._checks import FloatArray, IntArray
+from lobandits.basics.checks import FloatArray, IntArray
 from lobandits.learning.fit_prior import fit_prior
 from lobandits.policies.lobbayes import LobBayes
 

@@ -26,7 +26,7 @@ def test_sources_that_a_page_names_exist(page: Path) -> None:
 
 def test_claims_of_the_report_stand_in_the_reproduction() -> None:
     """Every claim that is tested has its row in docs/reproduction.md, and every row its claim."""
-    from lobandits.experiments import EXPERIMENTS
+    from lobandits.paper import EXPERIMENTS
 
     text = (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
     rows = set(re.findall(r"^\| `([a-z0-9.-]+)`(?: \(|:)", text, flags=re.MULTILINE))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import multivariate_normal
 
-from lobandits._checks import FloatArray, IntArray
+from lobandits.basics.checks import FloatArray, IntArray
 from lobandits.beliefs import Bernoulli, Gaussian, Likelihood, Poisson, Prior
 from lobandits.beliefs.points import log_normal_table, shuffled_quantiles
 from lobandits.beliefs.posterior import Components

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 from lobandits.beliefs import Gaussian, Prior
 from lobandits.beliefs.from_orders import components_of_orders
 from lobandits.errors import LobInputError

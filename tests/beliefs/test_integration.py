@@ -6,7 +6,7 @@ from scipy.stats import multivariate_normal
 from tests.beliefs.cases import random_prior
 from tests.beliefs.reference import cells_of, components_of, posterior
 
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 from lobandits.beliefs import Bernoulli, Likelihood, Poisson, Prior
 
 NODES = {2: np.linspace(-7.0, 7.0, 121), 3: np.linspace(-7.0, 7.0, 61)}

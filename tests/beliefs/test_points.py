@@ -14,7 +14,7 @@ from tests.beliefs.reference import (
     version_shares,
 )
 
-from lobandits._checks import BoolArray, FloatArray, IntArray
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray
 from lobandits.beliefs import Bernoulli, Gaussian, Likelihood, Poisson, Prior
 from lobandits.beliefs.cells import settled_cells
 from lobandits.beliefs.from_orders import components_of_orders

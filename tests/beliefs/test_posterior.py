@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.beliefs.cases import random_clicks, random_prior, random_rewards
 from tests.beliefs.reference import components_of, mixture
 
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 from lobandits.beliefs import Bernoulli, Gaussian, Likelihood, Poisson, Prior
 from lobandits.errors import LobInputError
 from lobandits.learning.table import RewardTable

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from lobandits.cli.app import app
-from lobandits.experiments import EXPERIMENTS, GROUPS
-from lobandits.experiments.experiment import Survey
+from lobandits.paper import EXPERIMENTS, GROUPS
+from lobandits.paper.experiment import Survey
 
 
 def lob(*words: str) -> Any:

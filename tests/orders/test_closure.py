@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.orders import naive
 
-from lobandits._checks import BoolArray
+from lobandits.basics.checks import BoolArray
 from lobandits.orders.closure import closure, find_cycle, paths, reduction
 
 K = 6

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 from lobandits.beliefs import Gaussian, Prior
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.policies import Policy

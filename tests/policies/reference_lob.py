@@ -7,7 +7,7 @@ import numpy as np
 from tests.policies.reference import UCBTwin, alike, best_among, posterior, sample, tie
 from tests.projection.reference import solved
 
-from lobandits._checks import BoolArray, FloatArray
+from lobandits.basics.checks import BoolArray, FloatArray
 from lobandits.orders import LatentOrders, PartialOrder
 
 

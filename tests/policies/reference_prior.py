@@ -14,7 +14,7 @@ from tests.beliefs.reference import (
 from tests.policies.reference import alike, best_among, sample, tie
 from tests.rules.reference import moments, two_arms
 
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 from lobandits.beliefs import Gaussian, Likelihood, Prior
 from lobandits.beliefs.from_orders import components_of_orders
 from lobandits.orders import LatentOrders

@@ -17,7 +17,7 @@ from tests.policies.reference_prior import LobBayesTwin, LobIDSTwin, MixTSTwin, 
 from tests.projection.cases import KINDS
 
 import lobandits.policies.loss_bounds as module
-from lobandits._checks import BoolArray, FloatArray, IntArray
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, PartialOrder
 from lobandits.policies import (

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.policies.cases import Problems, random_problems
 
-from lobandits._checks import IntArray
+from lobandits.basics.checks import IntArray
 from lobandits.errors import LobInputError
 from lobandits.orders import UserOrders
 from lobandits.policies import POLICIES, Policy, State, make_policy, policy_from_dict

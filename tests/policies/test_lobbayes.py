@@ -9,7 +9,7 @@ from tests.beliefs.reference import components_of, mixture
 from tests.policies.cases import assert_same_game, constant, gaussian
 from tests.policies.reference_prior import LobBayesTwin
 
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 from lobandits.beliefs import Bernoulli, Gaussian, Likelihood, Poisson, Prior
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders

@@ -8,7 +8,7 @@ from tests.policies.cases import assert_same_game, constant, gaussian, random_pr
 from tests.policies.reference_lob import LobTSTwin
 
 import lobandits.policies.loss_bounds as module
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.policies import LobTS, LobTSState

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import lobandits as lob
-from lobandits._checks import BoolArray, FloatArray
+from lobandits.basics.checks import BoolArray, FloatArray
 from lobandits.errors import LobInputError, LobWarning
 from lobandits.policies import registry
 

@@ -11,7 +11,7 @@ from tests.policies.reference import MTSTwin
 from tests.policies.reference_lob import LobIMEDTwin, LobTSTwin
 from tests.policies.reference_prior import LobIDSTwin
 
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
 from lobandits.policies import MTS, LobIDS, LobIMED, LobTS, Policy, policy_from_dict

@@ -7,7 +7,7 @@ from scipy.stats import norm
 from tests.policies.cases import assert_same_game, gaussian
 from tests.policies.reference import TSTwin
 
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 from lobandits.errors import LobInputError
 from lobandits.policies import TS, State
 from lobandits.policies.ts import RULE, chances_of_largest

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from lobandits import PartialOrder
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 
 numbers = st.floats(-100, 100, allow_nan=False).map(lambda x: round(x, 3))
 positive_weights = st.one_of(st.integers(1, 50).map(float), st.floats(0.01, 100))

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import quadprog
 
-from lobandits._checks import BoolArray, FloatArray
+from lobandits.basics.checks import BoolArray, FloatArray
 
 
 def closed_sets(above: BoolArray) -> list[set[int]]:

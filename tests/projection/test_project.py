@@ -11,7 +11,7 @@ from tests.projection.cases import KINDS, cases
 from tests.projection.reference import naive, solved, with_top
 
 import lobandits as lob
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 
 every_kind = pytest.mark.parametrize("kind", list(KINDS))
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray
+from lobandits.basics.checks import BoolArray, FloatArray
 
 
 def moments(points: FloatArray, tops: Sequence[int]) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.rules.reference import moments, ratio, two_arms
 
-from lobandits._checks import BoolArray, FloatArray
+from lobandits.basics.checks import BoolArray, FloatArray
 from lobandits.rules.information_ratio import Moments, best_mixtures, exponents, moments_of
 
 

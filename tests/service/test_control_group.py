@@ -10,7 +10,7 @@ from tests.service.conftest import MakeService
 from tests.service.test_comparison import plain_band
 
 import lobandits as lob
-from lobandits._checks import BoolArray, FloatArray
+from lobandits.basics.checks import BoolArray, FloatArray
 from lobandits.service import Control, DecisionService, control_group, model
 from lobandits.service.control_group import ControlGroup
 from lobandits.service.served_policy import encoded, odds_of

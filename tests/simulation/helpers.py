@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray
 from lobandits.orders import LatentOrders
 from lobandits.policies import Policy, State
 from lobandits.simulation import FixedProblems, Problems, Result

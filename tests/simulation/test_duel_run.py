@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import norm
 from tests.simulation.helpers import fixed, same
 
-from lobandits._checks import IntArray
+from lobandits.basics.checks import IntArray
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
 from lobandits.policies import DoubleTS, DuelPolicy, DuelState, RelativeLobTS

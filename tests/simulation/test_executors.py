@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.simulation.helpers import Constant, fixed, same, second_arm, shared_orders
 
-from lobandits._imports import import_code
+from lobandits.basics.user_code import import_code
 from lobandits.policies import POLICIES
 from lobandits.simulation import Result, SimulationError, Synthetic, simulate, simulate_duels
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.learning.editions import REAL
 
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 from lobandits.errors import LobInputError
 from lobandits.learning import KendallKMeans, RewardTable, load_movielens, make_ratings
 from lobandits.simulation import Environment, simulate

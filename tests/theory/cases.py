@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 from lobandits.orders import LatentOrders
 
 Pairs = list[tuple[int, int]]

@@ -6,7 +6,7 @@ import numpy as np
 import quadprog
 from scipy.optimize import minimize
 
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 from lobandits.orders import LatentOrders
 
 

@@ -11,7 +11,7 @@ from tests.theory import reference
 from tests.theory.cases import random_means, random_orders, random_relations
 
 from lobandits import LobInputError
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.theory import regret_lower_bound
 from lobandits.theory.graves_lai import find_confusers

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 from lobandits.beliefs.likelihood import Likelihood
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray
+from lobandits.basics.checks import FloatArray, IntArray
 from lobandits.beliefs.likelihood import Likelihood
 from lobandits.beliefs.posterior import Cells, Components, cell_beliefs
 

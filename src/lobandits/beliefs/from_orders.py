@@ -11,7 +11,7 @@ only through others, are of one chain.
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, positive
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray, positive
 from lobandits.beliefs.gaussian import Gaussian
 from lobandits.beliefs.posterior import Components
 from lobandits.beliefs.prior import Prior

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray, finite_array, positive
+from lobandits.basics.checks import FloatArray, IntArray, finite_array, positive
 from lobandits.beliefs.likelihood import Likelihood
 from lobandits.errors import LobInputError
 

@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lobandits._checks import FloatArray, one_of
-from lobandits._frozen import Frozen
+from lobandits.basics.checks import FloatArray, one_of
+from lobandits.basics.frozen import Frozen
 from lobandits.errors import LobInputError
 
 LIKELIHOODS: dict[str, "type[Likelihood]"] = {}

@@ -33,8 +33,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
-from lobandits._jit import NONE, kernel, lean, writable
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray, read_only
+from lobandits.basics.kernel import NONE, kernel, lean, writable
 from lobandits.beliefs.cells import settled_cells
 from lobandits.beliefs.posterior import (
     Cells,

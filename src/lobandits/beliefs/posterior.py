@@ -26,8 +26,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray
-from lobandits._jit import kernel, lean
+from lobandits.basics.checks import FloatArray, IntArray
+from lobandits.basics.kernel import kernel, lean
 
 LOG_2_PI = math.log(2.0 * math.pi)
 NEGLIGIBLE = 1e-9  # a component's share of a user that tells nothing of the user's tastes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import (
+from lobandits.basics.checks import (
     FloatArray,
     IntArray,
     finite_array,
@@ -18,11 +18,11 @@ from lobandits._checks import (
     read_only,
     whole,
 )
-from lobandits._files import check_versioned, read_json, write_versioned
-from lobandits._frozen import Frozen
-from lobandits._jit import writable
-from lobandits._tables import Tabular
-from lobandits._words import counted
+from lobandits.basics.files import check_versioned, read_json, write_versioned
+from lobandits.basics.frozen import Frozen
+from lobandits.basics.kernel import writable
+from lobandits.basics.tables import Tabular
+from lobandits.basics.words import counted
 from lobandits.beliefs.cells import settled_cells
 from lobandits.beliefs.gaussian import Gaussian
 from lobandits.beliefs.likelihood import FAR, Likelihood, likelihood_from_dict

@@ -12,7 +12,7 @@ from lobandits.errors import LobInputError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from lobandits._checks import FloatArray
+    from lobandits.basics.checks import FloatArray
     from lobandits.orders import LatentOrders
     from lobandits.theory import LowerBound
 
@@ -196,8 +196,8 @@ def read_table(path: Path) -> "FloatArray":
     """Return the numbers in a JSON or CSV file."""
     import numpy as np
 
-    from lobandits._checks import finite_array
-    from lobandits._files import read_json
+    from lobandits.basics.checks import finite_array
+    from lobandits.basics.files import read_json
 
     if path.suffix.lower() == ".json":
         return finite_array(str(path), read_json(path), ndim=2)

@@ -46,8 +46,8 @@ def export(
     that was a minute old: decisions still being written then may have lower numbers.
     """
     need_service()
-    from lobandits._checks import one_of, whole
-    from lobandits._files import write_atomic
+    from lobandits.basics.checks import one_of, whole
+    from lobandits.basics.files import write_atomic
     from lobandits.service import open_store
     from lobandits.service.reports.log import KINDS, NAMES, LogRow, log_rows
     from lobandits.service.reports.log import export as parts_of

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lobandits._progress import spinner
+from lobandits.basics.progress import spinner
 from lobandits.cli.model_summary import OrdersPlot, print_learned
 from lobandits.cli.options import (
     DEFAULT_PROBLEM,

@@ -8,7 +8,7 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from lobandits._checks import FloatArray
+    from lobandits.basics.checks import FloatArray
     from lobandits.beliefs import Prior
     from lobandits.learning import Model, RewardTable
     from lobandits.orders import LatentOrders

@@ -22,7 +22,7 @@ Import = Annotated[
 
 def import_policies(*specs: str) -> list[str]:
     """Import files or modules that define policies; return the names by which these are known."""
-    from lobandits._imports import import_code
+    from lobandits.basics.user_code import import_code
     from lobandits.policies import POLICIES
 
     found: list[str] = []

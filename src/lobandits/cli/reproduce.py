@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from concurrent.futures import Executor
 
-    from lobandits.experiments import Reproduction
+    from lobandits.paper import Reproduction
 
 EXAMPLES = """
 **Examples**
@@ -89,7 +89,7 @@ def reproduce(
     Writes a report, index.html, with a verdict on every claim: holds, does not hold, undecided at
     this size, or not testable here. A run that was stopped goes on where it was.
     """
-    from lobandits.experiments import reproduce as run
+    from lobandits.paper import reproduce as run
 
     if show_list:
         _print_list()
@@ -139,7 +139,7 @@ def _cluster(address: str | None) -> "Iterator[tuple[Executor | None, int | None
 
 
 def _print_list() -> None:
-    from lobandits.experiments import EXPERIMENTS, GROUPS
+    from lobandits.paper import EXPERIMENTS, GROUPS
 
     wide = max(map(len, EXPERIMENTS))
     for name, experiment in EXPERIMENTS.items():
@@ -151,7 +151,7 @@ def _print_list() -> None:
 
 
 def _print_verdicts(found: "Reproduction") -> None:
-    from lobandits.experiments.claims import VERDICTS
+    from lobandits.paper.claims import VERDICTS
 
     for finding in found.findings:
         variant = f" ({finding.variant})" if finding.variant else ""

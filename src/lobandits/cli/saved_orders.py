@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def is_model(path: Path) -> bool:
     """Return whether a file says that it is a learned model."""
-    from lobandits._files import read_json
+    from lobandits.basics.files import read_json
     from lobandits.orders.storage import MODEL_FORMAT
 
     data = read_json(path)
@@ -89,7 +89,7 @@ def read_policy(
     of rewards is the model's; with orders it is ``sigma``, by default 1. With a half-life, such as
     30d, the policy forgets.
     """
-    from lobandits._checks import seconds_of
+    from lobandits.basics.checks import seconds_of
     from lobandits.policies import POLICIES, make_policy
     from lobandits.policies.registry import parse_name
 

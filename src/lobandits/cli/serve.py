@@ -11,7 +11,7 @@ from typing import Annotated, ParamSpec
 
 import typer
 
-from lobandits._files import read_toml
+from lobandits.basics.files import read_toml
 from lobandits.cli.options import (
     DEFAULT_PROBLEM,
     LOCAL,
@@ -181,8 +181,8 @@ def serve(
     """
     need_service()
     import_policies(*imports or ())
-    from lobandits._checks import fraction, one_of, whole
-    from lobandits._imports import Code
+    from lobandits.basics.checks import fraction, one_of, whole
+    from lobandits.basics.user_code import Code
     from lobandits.policies import POLICIES
     from lobandits.service import Control
     from lobandits.service.http import Settings

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lobandits._checks import FloatArray, whole
-from lobandits._progress import progress_bar, spinner
-from lobandits._words import counted
+from lobandits.basics.checks import FloatArray, whole
+from lobandits.basics.progress import progress_bar, spinner
+from lobandits.basics.words import counted
 from lobandits.beliefs import Likelihood
 from lobandits.errors import LobInputError
 from lobandits.evaluation.histories import Histories, read_histories

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray
+from lobandits.basics.checks import FloatArray, IntArray
 from lobandits.errors import LobInputError
 from lobandits.learning import RewardTable
 from lobandits.learning.aggregate import Since, as_number, recent

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 
 BEYOND = 0.5  # of the distance between families
 CLEAR = 3.0  # standard errors of the evidence over judged users, for one state to fall

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray
 from lobandits.evaluation.histories import Histories
 from lobandits.evaluation.intervals import Interval
 from lobandits.evaluation.truth import problems_of

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lobandits._checks import FloatArray, fraction, one_of, whole
-from lobandits._tables import Tabular
+from lobandits.basics.checks import FloatArray, fraction, one_of, whole
+from lobandits.basics.tables import Tabular
 from lobandits.errors import LobInputError
 from lobandits.evaluation.intervals import families_standing, spanning_interval
 from lobandits.evaluation.replay import Replays
@@ -272,7 +272,7 @@ class Evaluation(Tabular):
 
     def save_html(self, path: str | os.PathLike[str]) -> Path:
         """Write a page without anything to fetch: verdict, figure, tables, what they rest on."""
-        from lobandits._files import write_text
+        from lobandits.basics.files import write_text
         from lobandits.evaluation.report_page import evaluation_page
 
         write_text(path, evaluation_page(self))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lobandits._plots import plain
+from lobandits.basics.plots import plain
 from lobandits.simulation.regret_plot import line_styles
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import IntArray
+from lobandits.basics.checks import IntArray
 from lobandits.errors import LobInputError
 from lobandits.learning import RewardTable
 

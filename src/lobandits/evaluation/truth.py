@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray
+from lobandits.basics.checks import FloatArray, IntArray
 from lobandits.learning import Model, RewardTable
 from lobandits.learning.fit_prior import fit_prior
 from lobandits.simulation import Problems

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
-from lobandits._checks import positive, real, seconds_of
+from lobandits.basics.checks import positive, real, seconds_of
 from lobandits.errors import LobInputError
 from lobandits.learning.source import Source, rows
 from lobandits.orders.contexts import BETWEEN

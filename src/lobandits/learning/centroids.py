@@ -4,7 +4,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray
 from lobandits.learning.kendall import PairSigns, compared_pairs, order_signs, rank
 
 CENTROIDS = ("mean", "borda")

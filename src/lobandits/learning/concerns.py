@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lobandits._words import counted
+from lobandits.basics.words import counted
 from lobandits.learning.table import RewardTable
 
 FEW_REWARDS = 5  # a user with fewer tells little of a state

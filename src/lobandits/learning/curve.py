@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lobandits._checks import FloatArray, shaped_array, whole
+from lobandits.basics.checks import FloatArray, shaped_array, whole
 from lobandits.beliefs.gaussian import Gaussian
 from lobandits.beliefs.likelihood import Likelihood
 from lobandits.errors import LobInputError

@@ -28,8 +28,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray
-from lobandits._jit import kernel
+from lobandits.basics.checks import FloatArray, IntArray
+from lobandits.basics.kernel import kernel
 from lobandits.beliefs.cells import (
     Rewards,
     beliefs,

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lobandits._checks import IntArray, whole
-from lobandits._words import counted
+from lobandits.basics.checks import IntArray, whole
+from lobandits.basics.words import counted
 from lobandits.errors import LobInputError
 from lobandits.learning.kendall import rank
 from lobandits.learning.logs import Logs, reward_table

@@ -9,8 +9,8 @@ from os import cpu_count
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray, one_of, whole
-from lobandits._progress import spinner
+from lobandits.basics.checks import FloatArray, IntArray, one_of, whole
+from lobandits.basics.progress import spinner
 from lobandits.beliefs import LIKELIHOODS, Bernoulli, Gaussian, Likelihood, Prior
 from lobandits.errors import LobInputError
 from lobandits.learning.curve import EvidenceCurve, evidence_curve

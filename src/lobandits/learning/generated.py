@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from lobandits._checks import (
+from lobandits.basics.checks import (
     BoolArray,
     FloatArray,
     IntArray,
@@ -21,7 +21,7 @@ from lobandits._checks import (
     read_only,
     whole,
 )
-from lobandits._files import write_file
+from lobandits.basics.files import write_file
 from lobandits.errors import LobInputError
 from lobandits.learning.movielens.editions import GENRES
 from lobandits.orders import LatentOrders

@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, one_of, whole
-from lobandits._progress import progress_bar
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray, one_of, whole
+from lobandits.basics.progress import progress_bar
 from lobandits.errors import LobInputError
 from lobandits.learning.centroids import CENTROIDS, Centroid, make_centroid
 from lobandits.learning.estimator import Estimator

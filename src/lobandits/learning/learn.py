@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from lobandits._checks import whole
-from lobandits._progress import spinner
+from lobandits.basics.checks import whole
+from lobandits.basics.progress import spinner
 from lobandits.beliefs import Likelihood
 from lobandits.errors import LobInputError
 from lobandits.learning.aggregate import Since

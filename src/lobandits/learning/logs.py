@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
-from lobandits._words import counted
+from lobandits.basics.words import counted
 from lobandits.errors import LobInputError
 from lobandits.learning.aggregate import (
     Since,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lobandits._checks import (
+from lobandits.basics.checks import (
     FloatArray,
     IntArray,
     finite_array,
@@ -16,8 +16,8 @@ from lobandits._checks import (
     one_of,
     shaped_array,
 )
-from lobandits._files import HEADER, read_versioned, write_versioned
-from lobandits._tables import Tabular
+from lobandits.basics.files import HEADER, read_versioned, write_versioned
+from lobandits.basics.tables import Tabular
 from lobandits.beliefs import Likelihood, Prior
 from lobandits.errors import LobInputError
 from lobandits.learning.curve import EvidenceCurve

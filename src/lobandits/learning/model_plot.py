@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lobandits._checks import IntArray
-from lobandits._plots import EM, FONT_SIZE, PAGE_WIDTH
+from lobandits.basics.checks import IntArray
+from lobandits.basics.plots import EM, FONT_SIZE, PAGE_WIDTH
 from lobandits.learning.curve import ALIKE, EvidenceCurve
 from lobandits.learning.model import Model
 from lobandits.orders import LatentOrders

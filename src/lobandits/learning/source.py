@@ -10,8 +10,8 @@ from glob import escape, glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lobandits._checks import closest
-from lobandits._words import counted
+from lobandits.basics.checks import closest
+from lobandits.basics.words import counted
 from lobandits.errors import LobInputError
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray
+from lobandits.basics.checks import FloatArray, IntArray
 from lobandits.beliefs.likelihood import FAR, Likelihood
 from lobandits.beliefs.prior import Prior
 from lobandits.learning.em import (

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lobandits._checks import FloatArray, IntArray, read_only, shaped_array, whole
-from lobandits._frozen import Frozen
+from lobandits.basics.checks import FloatArray, IntArray, read_only, shaped_array, whole
+from lobandits.basics.frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_names
 

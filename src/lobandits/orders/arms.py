@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, SupportsIndex
 
-from lobandits._checks import closest, whole
+from lobandits.basics.checks import closest, whole
 from lobandits.errors import LobInputError
 
 Arm = SupportsIndex | str

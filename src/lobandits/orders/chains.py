@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from lobandits._checks import BoolArray, FloatArray, fraction
+from lobandits.basics.checks import BoolArray, FloatArray, fraction
 
 
 def keep_links(noise: FloatArray, q: float) -> BoolArray:

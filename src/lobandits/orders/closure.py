@@ -5,7 +5,7 @@ All but `find_cycle` and `paths` take any leading axes (users, states).
 
 import numpy as np
 
-from lobandits._checks import BoolArray, read_only
+from lobandits.basics.checks import BoolArray, read_only
 
 
 def closure(edges: BoolArray) -> BoolArray:

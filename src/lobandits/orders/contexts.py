@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from lobandits._checks import IntArray, closest
+from lobandits.basics.checks import IntArray, closest
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import Arm, arm_indices
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from lobandits._checks import IntArray
-from lobandits._jit import lean
+from lobandits.basics.checks import IntArray
+from lobandits.basics.kernel import lean
 from lobandits.orders.tables import DAG, OrderTables
 
 FNV = 0x100000001B3

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._plots import EM, FONT_SIZE, PAGE_WIDTH, figure_of
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray
+from lobandits.basics.plots import EM, FONT_SIZE, PAGE_WIDTH, figure_of
 from lobandits.orders.closure import closure, reduction
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import BoolArray, IntArray, generator, read_only
-from lobandits._files import read_json, write_versioned
-from lobandits._words import counted
+from lobandits.basics.checks import BoolArray, IntArray, generator, read_only
+from lobandits.basics.files import read_json, write_versioned
+from lobandits.basics.words import counted
 from lobandits.errors import LobInputError, LobWarning
 from lobandits.orders.arms import Arm, arm_index, arm_indices, arm_names
 from lobandits.orders.chains import chain_closure, keep_links

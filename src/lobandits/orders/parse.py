@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lobandits._checks import BoolArray, finite_array
+from lobandits.basics.checks import BoolArray, finite_array
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_index, arm_names
 from lobandits.orders.closure import closure, find_cycle

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import BoolArray
-from lobandits._frozen import Frozen
+from lobandits.basics.checks import BoolArray
+from lobandits.basics.frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import Arm, arm_names
 from lobandits.orders.closure import none_above, paths, reduction

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lobandits._checks import one_of
-from lobandits._plots import EM, FONT_SIZE, PAGE_WIDTH, figure_of, spaced
+from lobandits.basics.checks import one_of
+from lobandits.basics.plots import EM, FONT_SIZE, PAGE_WIDTH, figure_of, spaced
 from lobandits.errors import LobInputError
 from lobandits.orders.hasse import plot_hasse
 from lobandits.orders.parse import parse_positions

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from lobandits._checks import BoolArray
-from lobandits._files import HEADER, check_versioned
+from lobandits.basics.checks import BoolArray
+from lobandits.basics.files import HEADER, check_versioned
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_index, arm_names
 from lobandits.orders.contexts import context_numbers

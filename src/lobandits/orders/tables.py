@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lobandits._checks import BoolArray, read_only
+from lobandits.basics.checks import BoolArray, read_only
 from lobandits.orders.chains import by_arm, chain_closure, sorted_by_head
 from lobandits.orders.closure import closure, none_above, reduction
 

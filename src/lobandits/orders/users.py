@@ -8,9 +8,9 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lobandits._checks import BoolArray, generator, read_only
-from lobandits._frozen import Frozen
-from lobandits._words import counted
+from lobandits.basics.checks import BoolArray, generator, read_only
+from lobandits.basics.frozen import Frozen
+from lobandits.basics.words import counted
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import Arm, arm_indices, arm_names
 from lobandits.orders.chains import keep_links

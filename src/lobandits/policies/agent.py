@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from lobandits._checks import BoolArray, generator, one_of
-from lobandits._files import read_versioned, write_versioned
+from lobandits.basics.checks import BoolArray, generator, one_of
+from lobandits.basics.files import read_versioned, write_versioned
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import Arm, arm_index
 from lobandits.orders.contexts import places, without_context

@@ -6,8 +6,8 @@ square of that difference, of some arm, is more than `TRUST` times its variance.
 function of sums, whatever the order in which these were made.
 """
 
-from lobandits._checks import FloatArray
-from lobandits._jit import lean
+from lobandits.basics.checks import FloatArray
+from lobandits.basics.kernel import lean
 from lobandits.policies.faded_sums import COUNT, DOUBT, SQUARES, SUM, WEIGHT, WEIGHTED
 
 TRUST = 16.0  # variances: by chance one look in 16,000 finds more

@@ -6,8 +6,8 @@ The rewards of all arms count, whichever are allowed. A choice is among equals, 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._jit import lean, part
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray
+from lobandits.basics.kernel import lean, part
 from lobandits.errors import LobInputError
 from lobandits.orders import DAG, TOTAL, OrderTables
 

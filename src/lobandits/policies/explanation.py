@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lobandits._checks import BoolArray, user_indices
+from lobandits.basics.checks import BoolArray, user_indices
 from lobandits.policies.choices import normalised
 
 if TYPE_CHECKING:

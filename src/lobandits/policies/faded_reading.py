@@ -7,8 +7,8 @@ Kernels take it all as five arrays: the ledger (`faded_sums`), the facts of ever
 columns below, and the counts, sums and carries that policies read.
 """
 
-from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._jit import kernel, lean, part
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray
+from lobandits.basics.kernel import kernel, lean, part
 from lobandits.policies.change import doubt, has_changed, judge
 from lobandits.policies.faded_sums import (
     CARRY,

@@ -11,8 +11,8 @@ an arm is one line of memory, and one array is handed to kernels instead of eigh
 
 import numpy as np
 
-from lobandits._checks import FloatArray
-from lobandits._jit import kernel, lean
+from lobandits.basics.checks import FloatArray
+from lobandits.basics.kernel import kernel, lean
 from lobandits.policies.rewards import add_exactly
 
 # Columns of a ledger. Of all time: rewards, their sum and its carry. Faded: the sums of g, of g r

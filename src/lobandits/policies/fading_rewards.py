@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray
 from lobandits.policies.faded_reading import HALF_LIFE, NOTHING, READ_AT, tally
 from lobandits.policies.forgetting import Forgetting
 

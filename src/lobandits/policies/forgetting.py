@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, one_of, positive
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray, one_of, positive
 from lobandits.errors import LobInputError
 from lobandits.policies.change import TRUST
 from lobandits.policies.faded_reading import (

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, fraction, whole
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray, fraction, whole
 from lobandits.beliefs.cells import settled_cells
 from lobandits.beliefs.from_orders import EXPERT
 from lobandits.beliefs.points import Mixture, make_mixture, points_of_users

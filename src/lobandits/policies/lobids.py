@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray
+from lobandits.basics.checks import BoolArray, FloatArray
 from lobandits.beliefs.cells import settled_cells
 from lobandits.beliefs.from_orders import EXPERT, components_of_orders
 from lobandits.beliefs.gaussian import Gaussian

@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._jit import Plain, lean
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray
+from lobandits.basics.kernel import Plain, lean
 from lobandits.policies.explanation import Details
 from lobandits.policies.loss_bounds import LossBounds, LossState, name_losses
 from lobandits.policies.losses import arm_losses, fit_of_states, losses_on_top

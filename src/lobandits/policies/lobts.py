@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, whole
-from lobandits._jit import Plain, lean, part
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray, whole
+from lobandits.basics.kernel import Plain, lean, part
 from lobandits.errors import LobInputError
 from lobandits.policies.choices import CUT, all_allowed, draw_weighted
 from lobandits.policies.explanation import Details

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, positive, read_only, whole
-from lobandits._jit import Plain, kernel, lean, part
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray, positive, read_only, whole
+from lobandits.basics.kernel import Plain, kernel, lean, part
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.policies.choices import all_allowed

@@ -19,8 +19,8 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._jit import NONE, ONE, ZERO, Plain, lean, part, unnamed
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray
+from lobandits.basics.kernel import NONE, ONE, ZERO, Plain, lean, part, unnamed
 from lobandits.orders import DAG, LatentOrders, OrderTables, UserOrders
 from lobandits.policies.choices import all_allowed
 from lobandits.policies.loss_items import (

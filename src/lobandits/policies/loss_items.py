@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
-from lobandits._jit import lean, part
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray, read_only
+from lobandits.basics.kernel import lean, part
 from lobandits.orders import LatentOrders, OrderTables, UserOrders
 from lobandits.policies.choices import list_tops
 

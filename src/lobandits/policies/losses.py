@@ -17,8 +17,8 @@ number falls is known as soon as their bounds leave no other, mostly without a p
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._jit import ZERO, Plain, lean, part
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray
+from lobandits.basics.kernel import ZERO, Plain, lean, part
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.policies.loss_bounds import (
     Losses,

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import (
+from lobandits.basics.checks import (
     BoolArray,
     FloatArray,
     checked_spread,
@@ -15,7 +15,7 @@ from lobandits._checks import (
     read_only,
     user_indices,
 )
-from lobandits._jit import lean
+from lobandits.basics.kernel import lean
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_names
 from lobandits.policies.policy import Policy

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
-from lobandits._jit import kernel, lean
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray, read_only
+from lobandits.basics.kernel import kernel, lean
 from lobandits.policies.choices import CUT, draw_weighted, exponentiate, pick, spread
 from lobandits.policies.explanation import Details
 from lobandits.policies.means_policy import MeansPolicy, allowed_means

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, not_negative, whole
-from lobandits._jit import Plain, kernel, lean
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray, not_negative, whole
+from lobandits.basics.kernel import Plain, kernel, lean
 from lobandits.errors import LobInputError
 from lobandits.policies.choices import all_allowed, draw_weighted, pick, spread
 from lobandits.policies.explanation import Details

@@ -8,7 +8,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import FloatArray, IntArray, checked_spread, read_only, user_indices
+from lobandits.basics.checks import FloatArray, IntArray, checked_spread, read_only, user_indices
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.orders.hashing import hash_orders

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, generator, read_only, whole
-from lobandits._frozen import Frozen
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray, generator, read_only, whole
+from lobandits.basics.frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_names
 from lobandits.policies.choices import checked_allowed, draw_arms, normalised

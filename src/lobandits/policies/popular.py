@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray
+from lobandits.basics.checks import BoolArray, FloatArray
 from lobandits.beliefs.prior import HasPrior, Prior, checked_prior
 from lobandits.policies.policy import Policy
 from lobandits.policies.state import State

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import ArrayLike
 
-from lobandits._checks import one_of
+from lobandits.basics.checks import one_of
 from lobandits.errors import LobInputError, LobWarning
 
 if TYPE_CHECKING:

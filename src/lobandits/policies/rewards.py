@@ -6,8 +6,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import FloatArray, IntArray, shaped_array, whole_numbers
-from lobandits._jit import kernel, lean
+from lobandits.basics.checks import FloatArray, IntArray, shaped_array, whole_numbers
+from lobandits.basics.kernel import kernel, lean
 from lobandits.errors import LobInputError
 
 LARGEST = 1e40  # so that means, with their rounding, are values that projections take

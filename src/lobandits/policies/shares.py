@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import FloatArray, finite_array, read_only
+from lobandits.basics.checks import FloatArray, finite_array, read_only
 from lobandits.errors import LobInputError
 
 ROUNDING = 1e-12  # how far from 1 the sum of shares may be that were made to sum to one

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lobandits._checks import FloatArray, IntArray, number_array, one_of, user_indices
+from lobandits.basics.checks import FloatArray, IntArray, number_array, one_of, user_indices
 from lobandits.errors import LobInputError
 from lobandits.policies.rewards import add_exactly
 

@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, read_only
-from lobandits._jit import kernel
+from lobandits.basics.checks import BoolArray, FloatArray, read_only
+from lobandits.basics.kernel import kernel
 from lobandits.orders import OrderTables
 from lobandits.policies.choices import list_tops
 from lobandits.policies.explanation import Details

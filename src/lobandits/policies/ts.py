@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import (
+from lobandits.basics.checks import (
     BoolArray,
     FloatArray,
     IntArray,
@@ -18,7 +18,7 @@ from lobandits._checks import (
     real,
     whole,
 )
-from lobandits._jit import Plain, kernel, part
+from lobandits.basics.kernel import Plain, kernel, part
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_names
 from lobandits.policies.explanation import Details

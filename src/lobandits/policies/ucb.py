@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, checked_spread, whole
-from lobandits._jit import lean
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray, checked_spread, whole
+from lobandits.basics.kernel import lean
 from lobandits.orders.arms import arm_names
 from lobandits.policies.explanation import Details
 from lobandits.policies.policy import Policy

@@ -10,8 +10,8 @@ their fit is asked for, it is their value cut to what the order allows.
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray
-from lobandits._jit import ZERO, lean, part
+from lobandits.basics.checks import FloatArray, IntArray
+from lobandits.basics.kernel import ZERO, lean, part
 from lobandits.orders import CHAINS, DAG, TOTAL, OrderTables
 from lobandits.projection.mincut import split_dag
 from lobandits.projection.scratch import Records, Scratch

@@ -4,8 +4,8 @@ The arms with weight stand in a list; a segment is a stretch of it. A place of t
 index ``i`` from the segment's ``lo`` to ``hi - 1``.
 """
 
-from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._jit import lean, part
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray
+from lobandits.basics.kernel import lean, part
 from lobandits.projection.scratch import Records, Scratch
 
 

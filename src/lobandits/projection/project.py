@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import FloatArray, IntArray, finite_array, not_negative, number_array
-from lobandits._jit import lean
+from lobandits.basics.checks import FloatArray, IntArray, finite_array, not_negative, number_array
+from lobandits.basics.kernel import lean
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, PartialOrder, UserOrders
 from lobandits.orders.arms import arm_index

@@ -6,7 +6,7 @@ import numpy as np
 from numba import config
 from numpy.typing import NDArray
 
-from lobandits._checks import FloatArray, IntArray
+from lobandits.basics.checks import FloatArray, IntArray
 
 Records = np.recarray[Any, Any]
 

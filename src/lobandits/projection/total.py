@@ -6,8 +6,8 @@ Indices are unsigned, so that no code is needed for negative ones: that saves a 
 import numpy as np
 from numpy.typing import NDArray
 
-from lobandits._checks import FloatArray
-from lobandits._jit import part
+from lobandits.basics.checks import FloatArray
+from lobandits.basics.kernel import part
 from lobandits.projection.scratch import Records
 
 ZERO, ONE = np.uint64(0), np.uint64(1)

@@ -6,8 +6,8 @@ Then any one root can be put on top of all trees, from what each was pooled to.
 import numpy as np
 from numpy.typing import NDArray
 
-from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._jit import ZERO, lean, part
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray
+from lobandits.basics.kernel import ZERO, lean, part
 from lobandits.projection.scratch import Records
 
 GONE, KEPT = -3, -2  # what an arm's block hangs from: it heads none, or a root has absorbed it

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray
-from lobandits._jit import kernel, lean, writable
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray
+from lobandits.basics.kernel import kernel, lean, writable
 
 SURE, UNSURE = 1.4, 0.6  # the exponent of regret where orders are certain, and what doubt adds
 EXTRA = 4.0  # what doubt adds beyond before the first play

@@ -3,6 +3,6 @@
 Names load on first use, so that the client needs httpx alone.
 """
 
-from lobandits._lazy import lazy_names
+from lobandits.basics.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray
+from lobandits.basics.checks import BoolArray, FloatArray
 
 ALPHA = 0.05
 BEST_AT = 2_000  # users of both groups at which the band is narrowest, for its number of users

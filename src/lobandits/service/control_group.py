@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, read_only, whole
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray, read_only, whole
 from lobandits.errors import LobInputError
 from lobandits.policies import Policy
 from lobandits.service.served_policy import decoded, encoded, odds_of, state_of

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import IntArray
+from lobandits.basics.checks import IntArray
 from lobandits.errors import LobError
 from lobandits.orders.contexts import without_context
 from lobandits.service.calls import DecisionCall

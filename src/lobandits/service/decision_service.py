@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lobandits._checks import fraction, not_negative, whole
+from lobandits.basics.checks import fraction, not_negative, whole
 from lobandits.errors import LobError, LobInputError
 from lobandits.policies import Policy
 from lobandits.service.batch import Batch, counted

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, read_only
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray, read_only
 from lobandits.errors import LobError, LobInputError
 from lobandits.orders.arms import arm_index
 from lobandits.orders.contexts import arms_in_context, contexts_of, name_in_context

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, positive
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray, positive
 from lobandits.errors import LobError, LobInputError
 from lobandits.policies import Policy, State, policy_from_dict
 from lobandits.policies.choices import draw_arms, normalised

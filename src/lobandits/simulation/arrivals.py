@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from lobandits._checks import BoolArray
+from lobandits.basics.checks import BoolArray
 from lobandits.errors import LobInputError
 from lobandits.orders.contexts import contexts_of
 from lobandits.simulation.streams import Noise, Stream

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from lobandits._imports import Code
+from lobandits.basics.user_code import Code
 from lobandits.errors import LobInputError
 from lobandits.simulation.moments import BATCH
 from lobandits.simulation.policy_run import Outcome, PolicyRun

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray
+from lobandits.basics.checks import FloatArray, IntArray
 from lobandits.errors import LobInputError
 from lobandits.policies import DUEL_POLICIES, DuelPolicy, DuelState, make_duel_policy
 from lobandits.policies.registry import split_options

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import finite_array, positive, whole
+from lobandits.basics.checks import finite_array, positive, whole
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.simulation.past_users import PAST_REWARDS, PastUsers
 from lobandits.simulation.problems import Problems

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lobandits._checks import positive, whole
+from lobandits.basics.checks import positive, whole
 from lobandits.beliefs import Gaussian
 from lobandits.errors import LobInputError
 from lobandits.learning import Model

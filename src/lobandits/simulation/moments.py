@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray, fraction
-from lobandits._jit import kernel
+from lobandits.basics.checks import FloatArray, IntArray, fraction
+from lobandits.basics.kernel import kernel
 from lobandits.simulation.streams import BLOCK
 
 BATCH = 32  # rounds that are simulated, or summed up, at a time

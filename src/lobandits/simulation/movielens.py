@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lobandits._checks import (
+from lobandits.basics.checks import (
     BoolArray,
     FloatArray,
     IntArray,
@@ -19,7 +19,7 @@ from lobandits._checks import (
     positive,
     whole,
 )
-from lobandits._words import counted
+from lobandits.basics.words import counted
 from lobandits.errors import LobInputError
 from lobandits.learning import KendallKMeans, MovieLensRatings, RewardTable, reward_table
 from lobandits.learning.generated import GeneratedRows

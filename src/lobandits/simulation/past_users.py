@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lobandits._checks import whole
-from lobandits._frozen import Frozen
+from lobandits.basics.checks import whole
+from lobandits.basics.frozen import Frozen
 from lobandits.beliefs import LIKELIHOODS, Prior
 from lobandits.errors import LobInputError
 from lobandits.simulation.problems import Problems

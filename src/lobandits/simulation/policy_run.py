@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray
 from lobandits.errors import LobError, LobInputError
 from lobandits.policies import POLICIES, Policy, make_policy
 from lobandits.policies.registry import parse_name

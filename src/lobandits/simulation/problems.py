@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import (
+from lobandits.basics.checks import (
     BoolArray,
     FloatArray,
     IntArray,
@@ -16,7 +16,7 @@ from lobandits._checks import (
     positive,
     read_only,
 )
-from lobandits._frozen import Frozen
+from lobandits.basics.frozen import Frozen
 from lobandits.beliefs import Prior
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders

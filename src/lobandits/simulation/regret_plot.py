@@ -11,7 +11,7 @@ from zlib import crc32
 
 import numpy as np
 
-from lobandits._plots import figure_of, plain
+from lobandits.basics.plots import figure_of, plain
 from lobandits.errors import LobInputError
 from lobandits.policies import POLICIES
 from lobandits.simulation.moments import Curve

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lobandits._checks import FloatArray, one_of, whole
-from lobandits._tables import Tabular
+from lobandits.basics.checks import FloatArray, one_of, whole
+from lobandits.basics.tables import Tabular
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.simulation.moments import Curve, Difference, Moments, mean_difference

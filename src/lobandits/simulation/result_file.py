@@ -16,8 +16,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lobandits._checks import FloatArray
-from lobandits._files import check_versioned, write_file
+from lobandits.basics.checks import FloatArray
+from lobandits.basics.files import check_versioned, write_file
 from lobandits.errors import LobInputError
 from lobandits.simulation.moments import ROWS, Moments
 from lobandits.simulation.result import Result

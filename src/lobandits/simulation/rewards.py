@@ -13,8 +13,8 @@ import math
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray, ends, one_of
-from lobandits._jit import kernel
+from lobandits.basics.checks import FloatArray, IntArray, ends, one_of
+from lobandits.basics.kernel import kernel
 from lobandits.errors import LobInputError
 
 KINDS = ("gaussian", "clipped", "bernoulli", "poisson")

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lobandits._checks import one_of, whole
-from lobandits._imports import Code
-from lobandits._progress import progress_bar
+from lobandits.basics.checks import one_of, whole
+from lobandits.basics.progress import progress_bar
+from lobandits.basics.user_code import Code
 from lobandits.errors import LobInputError
 from lobandits.policies import DuelPolicy, Policy
 from lobandits.simulation.chunk import (

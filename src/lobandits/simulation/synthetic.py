@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lobandits._checks import (
+from lobandits.basics.checks import (
     BoolArray,
     FloatArray,
     IntArray,
@@ -20,7 +20,7 @@ from lobandits._checks import (
     positive,
     whole,
 )
-from lobandits._frozen import Frozen
+from lobandits.basics.frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.orders.chains import keep_links

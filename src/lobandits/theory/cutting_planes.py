@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray
+from lobandits.basics.checks import FloatArray, IntArray
 from lobandits.errors import LobError
 
 TOLERANCE = 1e-7

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, finite_array, one_of, read_only
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray, finite_array, one_of, read_only
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
 from lobandits.orders.arms import arm_names

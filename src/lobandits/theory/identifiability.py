@@ -3,7 +3,7 @@
 import math
 from fractions import Fraction
 
-from lobandits._checks import one_of, positive, real, whole
+from lobandits.basics.checks import one_of, positive, real, whole
 from lobandits.errors import LobInputError
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import BoolArray, FloatArray, finite_array, positive
+from lobandits.basics.checks import BoolArray, FloatArray, finite_array, positive
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
 

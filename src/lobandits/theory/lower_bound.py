@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray, whole
-from lobandits._plots import plain
+from lobandits.basics.checks import FloatArray, IntArray, whole
+from lobandits.basics.plots import plain
 from lobandits.errors import LobInputError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import FloatArray, one_of, positive, read_only, whole
+from lobandits.basics.checks import FloatArray, one_of, positive, read_only, whole
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
 from lobandits.theory.instance import checked_means, require_state

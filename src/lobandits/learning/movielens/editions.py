@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from lobandits._checks import one_of
+from lobandits.basics.checks import one_of
 
 GENRES = (  # of the later editions, sorted
     "Action", "Adventure", "Animation", "Children", "Comedy", "Crime", "Documentary", "Drama",

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lobandits._checks import whole
+from lobandits.basics.checks import whole
 from lobandits.errors import LobInputError
 from lobandits.learning.movielens.ratings import MovieLensRatings
 from lobandits.learning.table import RewardTable, pivot

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, positive, whole
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray, positive, whole
 from lobandits.orders.arms import arm_names
 from lobandits.policies.duels.duel_policy import DuelPolicy, DuelState
 

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import IntArray, finite_array, generator, one_of, user_indices, whole
-from lobandits._frozen import Frozen
+from lobandits.basics.checks import IntArray, finite_array, generator, one_of, user_indices, whole
+from lobandits.basics.frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.policies.registry import ProblemLike, known_of, split_options
 from lobandits.policies.rewards import checked_users

@@ -8,8 +8,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits._checks import BoolArray, FloatArray, IntArray, read_only, real, user_indices
-from lobandits._jit import kernel
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray, read_only, real, user_indices
+from lobandits.basics.kernel import kernel
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.policies.choices import CUT, draw_arms

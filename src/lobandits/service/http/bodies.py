@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
-from lobandits._checks import FloatArray, IntArray
+from lobandits.basics.checks import FloatArray, IntArray
 from lobandits.beliefs import Prior
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders

@@ -10,7 +10,7 @@ from hmac import compare_digest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lobandits._files import read_toml
+from lobandits.basics.files import read_toml
 from lobandits.errors import LobError, LobInputError
 from lobandits.service.decision import PROBLEM
 

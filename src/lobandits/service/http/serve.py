@@ -19,7 +19,7 @@ from types import FrameType
 
 from starlette.types import ASGIApp
 
-from lobandits._imports import Code
+from lobandits.basics.user_code import Code
 from lobandits.errors import LobError
 from lobandits.policies import Policy
 from lobandits.service.control_group import Control

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lobandits._checks import whole
+from lobandits.basics.checks import whole
 from lobandits.errors import LobError
 from lobandits.service.http.connections import (
     HEADER_BYTES,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lobandits._checks import FloatArray, IntArray
+from lobandits.basics.checks import FloatArray, IntArray
 from lobandits.policies.choices import normalised
 from lobandits.service.model import Model
 from lobandits.service.reports.fit import fit_report, recent_report

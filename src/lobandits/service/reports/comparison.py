@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lobandits._checks import FloatArray
+from lobandits.basics.checks import FloatArray
 from lobandits.service.comparison import (
     ALPHA,
     FEWEST_USERS,

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from lobandits._checks import BoolArray, FloatArray
+from lobandits.basics.checks import BoolArray, FloatArray
 from lobandits.beliefs import Prior
 from lobandits.beliefs.likelihood import FAR
 from lobandits.orders import LatentOrders

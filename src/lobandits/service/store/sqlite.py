@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 
-from lobandits._checks import one_of
+from lobandits.basics.checks import one_of
 from lobandits.errors import LobInputError
 from lobandits.service.errors import StoreUnavailableError
 from lobandits.service.store.tables import migrate

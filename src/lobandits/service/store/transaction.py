@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sqlalchemy import Connection
 
-from lobandits._checks import FloatArray, IntArray
+from lobandits.basics.checks import FloatArray, IntArray
 from lobandits.service.errors import StoreUnavailableError
 
 WRITE = "lobandits_write"  # execution option of connections that will write

@@ -1,0 +1,1 @@
+"""What every room needs: checks, frozen values, files, kernels, tables, progress."""

@@ -1,5 +1,0 @@
-"""What a run leaves behind: index.html, report.json, verdicts.md, CSV files and figures."""
-
-from lobandits.experiments.report.files import write_report
-
-__all__ = ["write_report"]
