@@ -14,7 +14,7 @@ PACKAGE = Path(lobandits.__file__).parent
 
 DECIDE = """
 import lobandits as lob
-from lobandits.policies.ucb import mark_largest
+from lobandits.statistics.rewards import add_rewards
 
 policy = lob.UCB(2, sigma=1.0)
 state = policy.start()
@@ -31,6 +31,11 @@ assert lob.project([1.0, 9.0, 5.0], 1.0, order).tolist() == [3.0, 9.0, 3.0]
 
 def run(code: str, **variables: str | Path) -> str:
     """Run code in a new interpreter that writes no byte code; return what it prints."""
+    return process(code, **variables).stdout
+
+
+def process(code: str, **variables: str | Path) -> "subprocess.CompletedProcess[str]":
+    """Run code in a new interpreter that writes no byte code."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     done = subprocess.run(
         [sys.executable, "-B", "-c", code],
@@ -40,7 +45,7 @@ def run(code: str, **variables: str | Path) -> str:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return done
 
 
 def test_import_takes_less_than_half_a_second() -> None:
@@ -62,9 +67,15 @@ def test_import_compiles_nothing() -> None:
 
 
 def test_kernels_compile_once_and_are_cached_on_disk(tmp_path: Path) -> None:
-    code = DECIDE + "print(sum(mark_largest.stats.cache_hits.values()))"
+    code = DECIDE + "print(sum(add_rewards.stats.cache_hits.values()))"
     assert run(code, NUMBA_CACHE_DIR=tmp_path) == "0\n"
     assert run(code, NUMBA_CACHE_DIR=tmp_path) == "1\n"
+
+
+def test_compiling_is_said_once(tmp_path: Path) -> None:
+    first, second = (process(DECIDE, NUMBA_CACHE_DIR=tmp_path).stderr for _ in range(2))
+    assert first == "lobandits: compiling its kernels, once on this machine ...\n"
+    assert second == ""
 
 
 @pytest.fixture
@@ -84,9 +95,7 @@ def unwritable(tmp_path: Path) -> dict[str, Path]:
 
 def test_kernels_work_where_no_cache_can_be_written(unwritable: dict[str, Path]) -> None:
     code = (
-        DECIDE
-        + PROJECT
-        + "print(lob.__file__, mark_largest._cache, project_rows._cache, sep='\\n')"
+        DECIDE + PROJECT + "print(lob.__file__, add_rewards._cache, project_rows._cache, sep='\\n')"
     )
     file, *caches = run(code, **unwritable).splitlines()
     assert file == str(unwritable["PYTHONPATH"] / "lobandits" / "__init__.py")
@@ -94,7 +103,7 @@ def test_kernels_work_where_no_cache_can_be_written(unwritable: dict[str, Path])
 
 
 def test_kernels_work_with_a_cache_folder_that_cannot_be_made(unwritable: dict[str, Path]) -> None:
-    code = DECIDE + "print(mark_largest._cache)"
+    code = DECIDE + "print(add_rewards._cache)"
     assert "NullCache" in run(code, **unwritable, NUMBA_CACHE_DIR=unwritable["HOME"] / "cache")
 
 
@@ -102,7 +111,7 @@ def test_kernels_work_when_the_cache_folder_is_lost_after_import(tmp_path: Path)
     cache = tmp_path / "cache"
     lose = "import os, shutil; shutil.rmtree(os.environ['NUMBA_CACHE_DIR']);"
     lose += "open(os.environ['NUMBA_CACHE_DIR'], 'w').close()"
-    imports = "import lobandits.policies.ucb, lobandits.projection.kernels\n"
+    imports = "import lobandits.statistics.rewards, lobandits.projection.kernels\n"
     assert (
         run(imports + lose + DECIDE + PROJECT + "print('fine')", NUMBA_CACHE_DIR=cache) == "fine\n"
     )

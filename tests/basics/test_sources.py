@@ -12,7 +12,6 @@ from lobandits.basics.sources import (
     ABOVE_SIMULATION,
     PACKAGE,
     digest_of_sources,
-    digest_with_imports,
 )
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
@@ -75,41 +74,3 @@ def test_sources_above_count_only_where_they_are_named(package: Path) -> None:
     (package / "__init__.py").write_text("x = 2\n")
     assert digest_of_sources() == before
     assert digest_of_sources(package / "cli") != with_cli
-
-
-@pytest.fixture
-def importing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package in which ``near`` imports ``far.deep`` and the package ``whole``."""
-    texts = {
-        "near.py": "from lobandits.far.deep import (\n    x,\n)\nfrom lobandits.whole import y\n",
-        "far/deep.py": "from lobandits import leaf\n",
-        "far/beside.py": "",
-        "leaf.py": "x = 1\n",
-        "whole/__init__.py": "",
-        "whole/y.py": "",
-        "other.py": "",
-    }
-    for name, text in texts.items():
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-    monkeypatch.setattr(sources, "PACKAGE", tmp_path)
-    return tmp_path
-
-
-@pytest.mark.parametrize(
-    ("name", "counts"),
-    [
-        ("near.py", True),
-        ("far/deep.py", True),
-        ("leaf.py", True),
-        ("whole/y.py", True),
-        ("far/beside.py", False),
-        ("other.py", False),
-    ],
-)
-def test_a_file_s_kernels_follow_what_it_imports(importing: Path, name: str, counts: bool) -> None:
-    before = digest_with_imports(importing / "near.py")
-    path = importing / name
-    path.write_text(path.read_text() + "changed = True\n")
-    assert (digest_with_imports(importing / "near.py") != before) == counts

@@ -32,12 +32,10 @@ def kendall_distance(first: set[Pair], second: set[Pair]) -> int:
 
 
 def kind(direct: set[Pair], k: int) -> int:
-    """0 total, 1 chains, 2 forest, 3 none of these."""
+    """0 total, 1 chains, 2 none of these."""
     uppers = [sum(b == arm for _, b in direct) for arm in range(k)]
     lowers = [sum(a == arm for a, _ in direct) for arm in range(k)]
-    if max(uppers) > 1:
-        return 3
-    if max(lowers) > 1:
+    if max(uppers) > 1 or max(lowers) > 1:
         return 2
     return 0 if uppers.count(0) == 1 else 1
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.orders import naive
 
 from lobandits import PartialOrder
-from lobandits.orders import CHAINS, DAG, FOREST, TOTAL, LatentOrders, OrderTables
+from lobandits.orders import CHAINS, DAG, TOTAL, LatentOrders, OrderTables
 
 
 def tables_of(k: int, pairs: list[naive.Pair]) -> OrderTables:
@@ -53,7 +53,7 @@ def test_chains(pairs: list[naive.Pair]) -> None:
 
 @given(naive.forest_pairs(7))
 def test_forests(pairs: list[naive.Pair]) -> None:
-    assert check_one_state(7, pairs).kind[0, 0] in (TOTAL, CHAINS, FOREST)
+    assert check_one_state(7, pairs).kind[0, 0] in (TOTAL, CHAINS, DAG)
 
 
 @given(st.permutations(range(6)))
@@ -69,7 +69,7 @@ def test_a_total_order_is_its_ranking(ranking: list[int]) -> None:
         ([], CHAINS),
         ([(0, 1), (2, 3)], CHAINS),
         ([(0, 1), (1, 2), (0, 2), (2, 3)], TOTAL),
-        ([(0, 1), (0, 2)], FOREST),
+        ([(0, 1), (0, 2)], DAG),
         ([(1, 0), (2, 0)], DAG),
         ([(0, 1), (0, 2), (1, 3), (2, 3)], DAG),
     ],
@@ -80,7 +80,7 @@ def test_kinds(pairs: list[naive.Pair], kind: int) -> None:
 
 def test_one_dag_brings_the_closures_of_all_states() -> None:
     orders = LatentOrders.from_relations(3, [[(0, 1), (1, 2)], [(0, 2), (1, 2)], [(0, 1), (0, 2)]])
-    assert orders.tables.kind.tolist() == [[TOTAL, DAG, FOREST]]
+    assert orders.tables.kind.tolist() == [[TOTAL, DAG, DAG]]
     np.testing.assert_array_equal(orders.tables.above[0], orders.precedes)
     np.testing.assert_array_equal(orders.tables.parent[0], [[-1, 0, 1], [-1, -1, -2], [-1, 0, 0]])
 

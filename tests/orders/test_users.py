@@ -12,7 +12,7 @@ from hypothesis.strategies import DrawFn
 from tests.orders import naive
 
 from lobandits import LatentOrders, LobInputError, LobWarning, UserOrders
-from lobandits.orders import CHAINS, DAG, FOREST
+from lobandits.orders import CHAINS, DAG
 
 ABC = ["a", "b", "c"]
 
@@ -154,7 +154,7 @@ def test_taking_users_without_dags_drops_the_closures() -> None:
 def test_forests_differ_from_chains() -> None:
     forest = LatentOrders.from_relations(4, [[(0, 1), (0, 2)]])
     orders = UserOrders.stack([forest])
-    assert orders.tables.kind.tolist() == [[FOREST]]
+    assert orders.tables.kind.tolist() == [[DAG]]
     assert orders[0] == forest
 
 

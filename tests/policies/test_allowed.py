@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import permutations
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,7 +15,6 @@ from tests.policies.reference_lob import LobIMEDTwin, LobTSTwin, LobUCBTwin, Top
 from tests.policies.reference_prior import LobBayesTwin, LobIDSTwin, MixTSTwin, PopularTwin
 from tests.projection.cases import KINDS
 
-import lobandits.policies.loss_bounds as module
 from lobandits.basics.checks import BoolArray, FloatArray, IntArray
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, PartialOrder
@@ -34,7 +32,6 @@ from lobandits.policies import (
     TopArmsUCB,
     make_policy,
 )
-from lobandits.policies.choices import draw_arms
 
 HORIZON = 60
 
@@ -141,43 +138,6 @@ def test_losses_are_those_of_quadprog(kind: str, data: st.DataObject) -> None:
         explained = policy.explain(state, u, allowed=case.allowed)
         losses = np.array([row["loss"] for row in explained.arms], dtype=float)
         np.testing.assert_allclose(losses, twin.losses(), rtol=1e-7, atol=1e-8)
-
-
-@every_kind
-@settings(max_examples=25)
-@given(st.data())
-def test_lobts_draws_from_its_odds(kind: str, data: st.DataObject) -> None:
-    """Bounds decide as the odds do, of which a state without a past knows nothing but rewards."""
-    case = data.draw(situations(kind, with_shares=data.draw(st.booleans())))
-    policy = LobTS(case.orders, case.sigma, shares=case.shares)
-    state, n = case.state(policy), len(case.counts)
-    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
-    for t in range(6):
-        sets = case.allowed if t % 3 else np.ones_like(case.allowed)
-        noise, fresh = rng.random(n), policy.start(n)
-        fresh.counts[:], fresh.sums[:] = state.counts, state.sums
-        arms = policy.decide(state, noise, sets)
-        assert arms.tolist() == draw_arms(policy.odds(fresh, sets), noise).tolist()
-        policy.record(state, arms, case.sigma * rng.normal(size=n))
-
-
-def test_choices_in_contexts_are_drawn_from_the_odds() -> None:
-    """Every state has one maximal arm in each context: bounds of its own loss decide."""
-    rng, n = np.random.default_rng(0), 20
-    rankings = list(permutations("abcd"))
-    orders = {
-        context: LatentOrders.from_rankings([rankings[i] for i in rng.permutation(24)[:6]])
-        for context in ("morning", "evening")
-    }
-    policy = LobTS(LatentOrders.per_context(orders), sigma=1.0)
-    state = policy.start(n)
-    for t in range(80):
-        sets = np.array([a.startswith(("morning", "evening")[t % 2]) for a in policy.arms])[None]
-        noise, fresh = rng.random(n), policy.start(n)
-        fresh.counts[:], fresh.sums[:] = state.counts, state.sums
-        arms = policy.decide(state, noise, sets)
-        assert arms.tolist() == draw_arms(policy.odds(fresh, sets), noise).tolist()
-        policy.record(state, arms, 0.3 * (arms % 4) + rng.normal(size=n))
 
 
 @settings(max_examples=25)
@@ -495,86 +455,6 @@ def test_other_sets_are_refused(policy: Policy, allowed: Any, message: str) -> N
     with pytest.raises(LobInputError, match=message):
         policy.explain(state, 0, allowed)
     assert state.plays.tolist() == [0] * USERS
-
-
-# Bounds, and states that other policies made -----------------------------------------------------
-
-ON_LOSSES = ["lobts", "lobts(project_every=5)", "lobimed"]
-
-
-@pytest.mark.parametrize("q", [0.3, 0.8, 1.0])
-@pytest.mark.parametrize("name", ON_LOSSES)
-def test_bounds_of_many_states_change_no_probability(name: str, q: float) -> None:
-    """Many states, plays in bunches and out of turn, other sets each time."""
-    rng = np.random.default_rng(0)
-    means = rng.normal(size=(25, K + 3))
-    orders = LatentOrders.from_means(means).reveal(q, rng)
-    policy = make_policy(name, Problems(K + 3, SIGMA, orders, means))
-    state = policy.start(3)
-    for t in range(40):
-        n = int(rng.integers(1, 6))
-        users, arms = rng.integers(3, size=n), rng.integers(K + 3, size=n)
-        policy.record(state, arms, means[users, arms] + SIGMA * rng.normal(size=n), users=users)
-        sets = rng.random((3, K + 3)) < (0.5 if t % 3 else 1.0)
-        sets[:, t % K] = True
-        fresh = policy.restore(state.to_dict())
-        found = policy.probabilities(state, sets)
-        np.testing.assert_allclose(found, policy.probabilities(fresh, sets), atol=1e-6)
-        policy.choose(state, rng, sets)
-
-
-@pytest.mark.parametrize("name", ON_LOSSES)
-@pytest.mark.parametrize("q", [0.5, 1.0])
-def test_without_room_for_bounds_nothing_changes(
-    monkeypatch: pytest.MonkeyPatch, name: str, q: float
-) -> None:
-    policy = make_policy(name, random_problems(K, 6, SIGMA, q, None, seed=2))
-    kept = policy.start(USERS)
-    play(policy, kept, 15)
-    monkeypatch.setattr(module, "CACHE_LIMIT", 0)
-    bare = policy.start(USERS)
-    play(policy, bare, 15)
-    assert bare.counts.tolist() == kept.counts.tolist()
-    sets = random_sets(np.random.default_rng(1))
-    found = policy.probabilities(bare, sets)
-    np.testing.assert_allclose(found, policy.probabilities(kept, sets), atol=1e-9)
-
-
-@pytest.mark.plain
-@pytest.mark.parametrize("name", ["lobts", "lobimed"])
-def test_memory_for_one_user_is_always_there(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Also of orders so large that not even one user's bounds are kept."""
-    orders = LatentOrders.from_relations(4, [[(0, 1), (2, 3)], [(3, 0)], [(1, 2), (2, 0)]])
-    policy = make_policy(name, Problems(4, 1.0, orders, np.empty((3, 4))))
-    kept = policy.start(2)
-    monkeypatch.setattr(module, "CACHE_LIMIT", 0)
-    bare = policy.start(2)
-    sets = np.array([[True] * 4, [True, True, False, True]])
-    for arm in (0, 2, 3):
-        for state in (kept, bare):
-            policy.record(state, [arm, arm], [1.0 - arm, 0.5 * arm])
-        found = policy.probabilities(bare, sets)
-        np.testing.assert_allclose(found, policy.probabilities(kept, sets), atol=1e-9)
-
-
-@pytest.mark.parametrize("q", [0.5, 1.0])
-@pytest.mark.parametrize("before", [3, 8, 60])
-@pytest.mark.parametrize("name", ON_LOSSES)
-def test_a_state_forgets_other_orders(name: str, before: int, q: float) -> None:
-    """New orders for old users, asked for some arms first: as if they had always been there."""
-    old = make_policy(name, random_problems(K, before, SIGMA, 1.0, None, seed=2))
-    new = make_policy(name, random_problems(K, 8, SIGMA, q, None, seed=3))
-    state = old.start(USERS)
-    play(old, state, 30)
-    old.choose(state, 0)
-    fresh = new.start(USERS)
-    fresh.counts[:], fresh.sums[:] = state.counts, state.sums
-    sets = np.array([True, True, True, True, False])
-    for allowed in (sets, None, sets):
-        found = new.probabilities(state, allowed)
-        np.testing.assert_allclose(found, new.probabilities(fresh, allowed), atol=1e-9)
-        new.choose(state, 0, allowed)
-        new.choose(fresh, 0, allowed)
 
 
 @pytest.mark.plain

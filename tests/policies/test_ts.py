@@ -10,7 +10,7 @@ from tests.policies.reference import TSTwin
 from lobandits.basics.checks import FloatArray
 from lobandits.errors import LobInputError
 from lobandits.policies import TS, State
-from lobandits.policies.ts import RULE, chances_of_largest
+from lobandits.rules.draws import RULE, chances_of_largest
 
 MEANS = np.random.default_rng(5).normal(size=(4, 6))
 

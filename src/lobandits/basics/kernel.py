@@ -1,30 +1,44 @@
-"""The decorators behind every compiled kernel."""
+"""The one decorator behind every compiled kernel."""
 
+import hashlib
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numba import config, njit
+from numba.core import event
 
-from lobandits.basics.sources import PACKAGE, digest_with_imports
+from lobandits.basics.sources import PACKAGE
 
 P = ParamSpec("P")
 R = TypeVar("R")
 A = TypeVar("A", bound=np.generic)
-# Numbers that kernels hand to kernels: for a literal, all that is called would be compiled again.
-ZERO, ONE, NONE = (cast("int", np.int64(number)) for number in (0, 1, -1))
-Plain = tuple[Any, ...]  # what `unnamed` makes of a named tuple, whose kind a kernel knows
 
 
-def unnamed(value: Any) -> Any:
-    """Return a named tuple, and all in it, as plain tuples.
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile ``function`` on first use, without the interpreter lock, cached on disk if it can.
 
-    A kernel takes these in some 0.1 us each, named ones in 0.6; it gives the names back itself.
+    A cached kernel contains those that it calls, and Numba does not notice edits in another file:
+    so the folder of the cache is named after the text of all files with kernels.
     """
-    return tuple(map(unnamed, value)) if isinstance(value, tuple) else value
+    folder = config.CACHE_DIR
+    root = Path(folder) if folder else PACKAGE / "__pycache__"
+    config.CACHE_DIR = str(root / f"kernels-{_digest()}")
+    compiled: Any
+    try:
+        compiled = njit(cache=True, nogil=True, error_model="numpy")(function)
+        if compiled is not function:  # it is where Numba is switched off
+            compiled._cache = _Forgiving(compiled._cache)
+    except RuntimeError:  # Numba has no folder that it may write to
+        compiled = njit(nogil=True, error_model="numpy")(function)
+    finally:
+        config.CACHE_DIR = folder
+    kernel: Callable[P, R] = compiled
+    return kernel
 
 
 def writable(array: np.ndarray[Any, np.dtype[A]]) -> np.ndarray[Any, np.dtype[A]]:
@@ -35,48 +49,15 @@ def writable(array: np.ndarray[Any, np.dtype[A]]) -> np.ndarray[Any, np.dtype[A]
     return np.require(array, requirements=("C", "W"))
 
 
-def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile ``function`` on first use, without the interpreter lock, cached on disk if it can."""
-    return _compiled(function)
-
-
-def lean(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile like :func:`kernel`, for functions that create no array: all memory is handed in.
-
-    They need not count references, at every call and slice: lean projections take half the time.
-    """
-    return _compiled(function, _nrt=False)
-
-
-def part(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile like :func:`lean`, into every caller: handing over many arrays takes time."""
-    return _compiled(function, _nrt=False, forceinline=True)
-
-
-def _compiled(function: Callable[P, R], **options: bool) -> Callable[P, R]:
-    folder = config.CACHE_DIR
-    root = Path(folder) if folder else PACKAGE / "__pycache__"
-    config.CACHE_DIR = str(root / _folder_name(function.__code__.co_filename))
-    compiled: Any
-    try:
-        compiled = njit(cache=True, nogil=True, error_model="numpy", **options)(function)
-        if compiled is not function:  # it is where Numba is switched off
-            compiled._cache = _Forgiving(compiled._cache)
-    except RuntimeError:  # Numba found no folder that it may write to
-        compiled = njit(nogil=True, error_model="numpy", **options)(function)
-    finally:
-        config.CACHE_DIR = folder
-    kernel: Callable[P, R] = compiled
-    return kernel
-
-
 @cache
-def _folder_name(source: str) -> str:
-    """Return the name of the cache of one file's kernels, which changes with what it imports.
-
-    A cached kernel contains those that it calls, and Numba does not notice edits in another file.
-    """
-    return f"kernels-{digest_with_imports(Path(source))}"
+def _digest() -> str:
+    """Return a hash of all files of the package that have kernels."""
+    digest = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        text = path.read_bytes()
+        if b"@kernel" in text:
+            digest.update(str(path.relative_to(PACKAGE)).encode() + text)
+    return digest.hexdigest()[:16]
 
 
 class _Forgiving:
@@ -97,3 +78,20 @@ class _Forgiving:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._cache, name)
+
+
+class _Notice(event.Listener):  # type: ignore[misc]
+    """Say, once, that kernels are being compiled: else the first minute is silent."""
+
+    said = False
+
+    def on_start(self, of: Any) -> None:
+        if not self.said and of.data["dispatcher"].__module__.startswith("lobandits."):
+            self.said = True
+            print("lobandits: compiling its kernels, once on this machine ...", file=sys.stderr)
+
+    def on_end(self, of: Any) -> None:
+        """Say nothing more."""
+
+
+event.register("numba:compile", _Notice())

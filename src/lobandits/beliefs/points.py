@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lobandits.basics.checks import BoolArray, FloatArray, IntArray, read_only
-from lobandits.basics.kernel import NONE, kernel, lean, writable
+from lobandits.basics.kernel import kernel, writable
 from lobandits.beliefs.cells import settled_cells
 from lobandits.beliefs.posterior import (
     Cells,
@@ -279,7 +279,7 @@ def draw_points(
             first = last
 
 
-@lean
+@kernel
 def share_points(phase: float, r: PointMemory) -> None:
     """Write which version each point stands for: as many points for each as its share says."""
     n, j, reached = r.component.shape[0], 0, r.share[0]
@@ -291,7 +291,7 @@ def share_points(phase: float, r: PointMemory) -> None:
         r.component[i] = j
 
 
-@lean
+@kernel
 def weigh_versions(u: int, cells: Cells, x: Mixture, r: PointMemory) -> None:
     """Write the shares of all components, free and strict.
 
@@ -323,7 +323,7 @@ def weigh_versions(u: int, cells: Cells, x: Mixture, r: PointMemory) -> None:
     weigh(r.log, r.share)
 
 
-@lean
+@kernel
 def read_component(u: int, j: int, cells: Cells, x: Mixture, r: PointMemory) -> None:
     """Write mean, pull and precision of the cells of all arms under component j. O(k R)."""
     c, p = x.components, r.posterior
@@ -341,7 +341,7 @@ def read_component(u: int, j: int, cells: Cells, x: Mixture, r: PointMemory) -> 
         r.mean[a] += r.pull[a] * (cells.value[row, i] - r.mean[a])
 
 
-@lean
+@kernel
 def order_chance(u: int, j: int, least: float, x: Mixture, r: PointMemory) -> float:
     """Return the log chance of the order under component j: the sum of log Phi(gap / sd).
 
@@ -391,7 +391,7 @@ def prior_chances(c: Components, orders: Strict, out: FloatArray) -> None:
             out[u, j] = order_chance(u, j, -np.inf, x, r)
 
 
-@lean
+@kernel
 def place(
     u: int, j: int, first: int, last: int, turn: int, x: Mixture, table: FloatArray,
     r: PointMemory, points: FloatArray,
@@ -438,7 +438,7 @@ def place(
             points[a, i] -= r.average[i]
 
 
-@lean
+@kernel
 def inverse_variances(u: int, j: int, x: Mixture, r: PointMemory) -> None:
     """Write 1 / variance of each arm under component j, less that of all arms together.
 
@@ -459,7 +459,7 @@ def inverse_variances(u: int, j: int, x: Mixture, r: PointMemory) -> None:
         r.weight[a] = 1.0 / max(own, LEAST_VARIANCE)
 
 
-@lean
+@kernel
 def find_tops(first: int, last: int, allowed: BoolArray, points: FloatArray, top: IntArray) -> None:
     """Write the allowed arm of the highest taste in each point."""
     for i in range(first, last):
@@ -471,7 +471,7 @@ def find_tops(first: int, last: int, allowed: BoolArray, points: FloatArray, top
                     top[i] = a
 
 
-@lean
+@kernel
 def keep_order(
     u: int, j: int, first: int, last: int, allowed: BoolArray, x: Mixture, r: PointMemory,
     scratch: Scratch, points: FloatArray, top: IntArray,
@@ -483,7 +483,7 @@ def keep_order(
         for a in range(k):
             r.point[a] = points[a, i]
         if breaks_order(r.point, x.orders.upper[at, s], x.orders.lower[at, s]):
-            fit_one(r.point, r.weight, t, at, s, NONE, r.fit, scratch)
+            fit_one(r.point, r.weight, t, at, s, -1, r.fit, scratch)
             for a in range(k):
                 points[a, i] = r.point[a] = r.fit[a]
         best = -1
@@ -494,7 +494,7 @@ def keep_order(
         top[i] = best
 
 
-@lean
+@kernel
 def breaks_order(point: FloatArray, upper: IntArray, lower: IntArray) -> bool:
     """Tell whether a direct relation does not hold."""
     broken = False

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lobandits.basics.checks import FloatArray, IntArray
-from lobandits.basics.kernel import kernel, lean
+from lobandits.basics.kernel import kernel
 
 LOG_2_PI = math.log(2.0 * math.pi)
 NEGLIGIBLE = 1e-9  # a component's share of a user that tells nothing of the user's tastes
@@ -75,7 +75,7 @@ def make_posterior(c: Components) -> Posterior:
     return Posterior(np.empty(j), np.empty((j, size)), np.empty((j, size, size)), np.empty(size))
 
 
-@lean
+@kernel
 def condition(u: int, x: Cells, c: Components, p: Posterior) -> None:
     """Write log evidence, mean and precision of user u's z under every component."""
     m, size = c.mean.shape[1], p.row.shape[0]
@@ -102,7 +102,7 @@ def condition(u: int, x: Cells, c: Components, p: Posterior) -> None:
         p.log[j] = c.log_share[at, s] + rest - 0.5 * misfit
 
 
-@lean
+@kernel
 def gather(at: int, s: int, a: int, f: float, c: Components, row: FloatArray) -> None:
     """Write l_a = [L_a, f E_sa]."""
     r = c.loading.shape[1]
@@ -112,7 +112,7 @@ def gather(at: int, s: int, a: int, f: float, c: Components, row: FloatArray) ->
         row[i] = f * c.direction[at, s, a, i - r]
 
 
-@lean
+@kernel
 def add_cell(row: FloatArray, r: float, weight: float, q: FloatArray, b: FloatArray) -> None:
     """Add a cell to the lower half of Q and to b; columns that an arm lacks cost nothing."""
     for i in range(row.shape[0]):
@@ -123,7 +123,7 @@ def add_cell(row: FloatArray, r: float, weight: float, q: FloatArray, b: FloatAr
                 q[i, h] += x * row[h]
 
 
-@lean
+@kernel
 def solve(q: FloatArray, b: FloatArray) -> float:
     """Replace Q by its Cholesky factor and b by Q^-1 b; return log |Q| - b' Q^-1 b. O(R^3)."""
     size = b.shape[0]
@@ -144,7 +144,7 @@ def solve(q: FloatArray, b: FloatArray) -> float:
     return value
 
 
-@lean
+@kernel
 def backward(lower: FloatArray, b: FloatArray) -> None:
     """Replace b by lower^-T b."""
     for i in range(b.shape[0] - 1, -1, -1):
@@ -153,7 +153,7 @@ def backward(lower: FloatArray, b: FloatArray) -> None:
             b[h] -= lower[i, h] * b[i]
 
 
-@lean
+@kernel
 def forward(lower: FloatArray, b: FloatArray) -> float:
     """Replace b by lower^-1 b; return its square, b' Q^-1 b."""
     square = 0.0
@@ -165,7 +165,7 @@ def forward(lower: FloatArray, b: FloatArray) -> float:
     return square
 
 
-@lean
+@kernel
 def dot(a: FloatArray, b: FloatArray) -> float:
     """Return the inner product."""
     total = 0.0
@@ -174,7 +174,7 @@ def dot(a: FloatArray, b: FloatArray) -> float:
     return total
 
 
-@lean
+@kernel
 def weigh(log: FloatArray, out: FloatArray) -> float:
     """Write exp(log) as shares that sum to one; return the log of their sum."""
     highest = -np.inf

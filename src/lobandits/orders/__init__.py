@@ -2,13 +2,12 @@
 
 from lobandits.orders.latent import LatentOrders
 from lobandits.orders.partial import PartialOrder
-from lobandits.orders.tables import CHAINS, DAG, FOREST, TOTAL, OrderTables
+from lobandits.orders.tables import CHAINS, DAG, TOTAL, OrderTables
 from lobandits.orders.users import UserOrders
 
 __all__ = [
     "CHAINS",
     "DAG",
-    "FOREST",
     "TOTAL",
     "LatentOrders",
     "OrderTables",

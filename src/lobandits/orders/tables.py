@@ -7,12 +7,11 @@ from numpy.typing import NDArray
 
 from lobandits.basics.checks import BoolArray, read_only
 from lobandits.orders.chains import by_arm, chain_closure, sorted_by_head
-from lobandits.orders.closure import closure, none_above, reduction
+from lobandits.orders.closure import none_above, reduction
 
 TOTAL = 0  # one chain of all arms
 CHAINS = 1  # every arm has at most one direct upper and one direct lower neighbour
-FOREST = 2  # every arm has at most one direct upper neighbour
-DAG = 3  # some arm has several
+DAG = 2  # some arm has several direct neighbours on one side
 
 
 class OrderTables(NamedTuple):
@@ -27,7 +26,7 @@ class OrderTables(NamedTuple):
     parent : int32 (u, m, k)
         By arm: the arm directly above it, -1 if there is none, -2 if there are several.
     kind : int8 (u, m)
-        `TOTAL`, `CHAINS`, `FOREST` or `DAG`.
+        `TOTAL`, `CHAINS` or `DAG`.
     above : bool (u, m, k, k)
         The transitive closure if any state is a `DAG`; else (u, 0, 0, 0).
     maximal : bool (u, m, k)
@@ -50,10 +49,7 @@ class OrderTables(NamedTuple):
         """Return the transitive closures (u, m, k, k)."""
         if self.above.size:
             return self.above
-        if (self.kind <= CHAINS).all():
-            return chain_closure(self.sequence, self.linked)
-        k = self.parent.shape[-1]
-        return closure(self.parent[..., None, :] == np.arange(k)[:, None])
+        return chain_closure(self.sequence, self.linked)
 
     def take(self, users: "NDArray[np.integer] | slice") -> "OrderTables":
         """Return the tables of some users."""
@@ -64,8 +60,7 @@ def make_tables(above: BoolArray) -> OrderTables:
     """Return the tables of the transitive closures ``above`` (u, m, k, k)."""
     direct = reduction(above)
     uppers = direct.sum(axis=-2)
-    forest = (uppers <= 1).all(axis=-1)
-    chains = forest & (direct.sum(axis=-1) <= 1).all(axis=-1)
+    chains = (uppers <= 1).all(axis=-1) & (direct.sum(axis=-1) <= 1).all(axis=-1)
     parent = np.where(uppers == 1, direct.argmax(axis=-2), np.where(uppers == 0, -1, -2))
     maximal = none_above(above)
     k = above.shape[-1]
@@ -77,7 +72,7 @@ def make_tables(above: BoolArray) -> OrderTables:
         sequence=sequence.astype(np.uint32),
         linked=chains[..., None] & ~np.take_along_axis(maximal, sequence, axis=-1),
         parent=parent.astype(np.int32),
-        kind=np.select([total, chains, forest], [TOTAL, CHAINS, FOREST], DAG).astype(np.int8),
+        kind=np.select([total, chains], [TOTAL, CHAINS], DAG).astype(np.int8),
         above=above,
         maximal=maximal,
     ).frozen()

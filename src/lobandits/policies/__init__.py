@@ -29,7 +29,7 @@ from lobandits.policies.means_policy import MeansPolicy
 from lobandits.policies.order_policy import OrderPolicy
 from lobandits.policies.policy import Policy
 from lobandits.policies.registry import POLICIES, make_policy, policy_from_dict
-from lobandits.policies.state import State
+from lobandits.statistics.state import State
 
 __all__ = [
     "DUEL_POLICIES",
@@ -57,6 +57,7 @@ __all__ = [
     "OrderPolicy",
     "Policy",
     "Popular",
+    "PriorPolicy",
     "RelativeLobTS",
     "State",
     "TopArmsUCB",

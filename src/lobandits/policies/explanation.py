@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lobandits.basics.checks import BoolArray, user_indices
-from lobandits.policies.choices import normalised
+from lobandits.rules.choices import normalised
 
 if TYPE_CHECKING:
     from lobandits.policies.policy import Policy
@@ -49,7 +49,8 @@ class Explanation:
 def explanation(policy: "Policy[Any]", state: Any, user: int, allowed: BoolArray) -> Explanation:
     """Return what ``policy`` says of one user: what it saw, its `details`, and its chances."""
     row = user_indices(user, state.n_users)
-    one, alone = state.take(row), policy.take(row)
+    alone = policy.take(row)
+    plays, one = int(state.plays[user]), alone.seen(state.take(row))
     some = allowed[row if len(allowed) > 1 else [0]]
     details = alone.details(one, some)
     arms = {"arm": alone.arms, "plays": one.counts[0], "mean": one.means[0], **details.arms}
@@ -57,7 +58,7 @@ def explanation(policy: "Policy[Any]", state: Any, user: int, allowed: BoolArray
         arms["allowed"] = some[0]
     n_states = len(next(iter(details.states.values()), ()))
     return Explanation(
-        title=f"{policy!r}, user {user}, {int(one.plays[0])} plays",
+        title=f"{policy!r}, user {user}, {plays} plays",
         arms=rows(**arms, probability=normalised(alone.odds(one, some))[0]),
         states=rows(state=range(n_states), **details.states),
         notes=list(details.notes),

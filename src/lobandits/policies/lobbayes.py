@@ -1,6 +1,6 @@
 """LobBayes: information-directed sampling on everything that the logs know."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -9,18 +9,18 @@ from lobandits.basics.checks import BoolArray, FloatArray, IntArray, fraction, w
 from lobandits.beliefs.cells import settled_cells
 from lobandits.beliefs.from_orders import EXPERT
 from lobandits.beliefs.points import Mixture, make_mixture, points_of_users
-from lobandits.beliefs.prior import HasPrior, Prior, checked_prior
+from lobandits.beliefs.prior import Prior
 from lobandits.policies.explanation import Details
-from lobandits.policies.policy import Policy
-from lobandits.policies.state import State
+from lobandits.policies.prior_policy import PriorPolicy
 from lobandits.rules.information_ratio import Moments, best_mixtures, exponents, moments_of
+from lobandits.statistics import State
 
 BLOCK = 2**21  # numbers of points that are worked on at a time
 LIFTED = 3  # arms that a loading lifts, in words
 
 
 @dataclass(frozen=True)
-class LobBayes(Policy[State]):
+class LobBayes(PriorPolicy):
     r"""Play the two-arm mixture of the least (expected regret)^lambda / (expected information).
 
     Both are over points of the user's posterior under a prior learned from logs, in the rewards'
@@ -53,34 +53,18 @@ class LobBayes(Policy[State]):
 
     name = "lobbayes"
     style = ("#882255", "solid", "*")
-    prior: HasPrior = field(repr=False, metadata={"decode": Prior.from_dict})
     trust: float | None = None
     explore: float = 0.0
     n_points: int = 32
-    n_arms: int = field(init=False)
-    arms: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        prior = checked_prior(self.prior)
-        usual = 0.0 if prior.known is None else EXPERT
+        super().__post_init__()
+        usual = 0.0 if self._prior.known is None else EXPERT
         self._set(
-            prior=prior,
             trust=usual if self.trust is None else fraction("trust", self.trust),
             explore=fraction("explore", self.explore),
             n_points=whole("n_points", self.n_points, least=2),
-            n_arms=prior.n_arms,
-            arms=prior.arms,
         )
-        super().__post_init__()
-
-    @property
-    def _prior(self) -> Prior:
-        return self.prior.prior
-
-    @cached_property
-    def sigma(self) -> float:
-        """The standard deviation of a reward, which tells users who change from noise."""
-        return self.prior.prior.sigma
 
     @cached_property
     def _mixture(self) -> Mixture:

@@ -13,8 +13,8 @@ from lobandits.beliefs.points import Mixture, make_mixture, points_of_users
 from lobandits.policies.explanation import Details
 from lobandits.policies.order_policy import OrderPolicy
 from lobandits.policies.shares import checked_shares
-from lobandits.policies.state import State
 from lobandits.rules.information_ratio import Moments, best_mixtures, exponents, moments_of
+from lobandits.statistics import State
 
 N_POINTS = 32
 BLOCK = 2**21  # numbers of points that are worked on at a time

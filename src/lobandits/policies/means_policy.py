@@ -15,11 +15,11 @@ from lobandits.basics.checks import (
     read_only,
     user_indices,
 )
-from lobandits.basics.kernel import lean
+from lobandits.beliefs.state_means import best_arms
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_names
 from lobandits.policies.policy import Policy
-from lobandits.policies.state import S
+from lobandits.statistics.state import S
 
 
 @dataclass(frozen=True)
@@ -71,35 +71,21 @@ class MeansPolicy(Policy[S]):
         return read_only(self.state_means.reshape(-1, self.n_states, self.n_arms))
 
     @cached_property
-    def _tops(self) -> FloatArray:
-        """The best mean of each state, (1 or n_users, n_states)."""
-        return read_only(self._tables.max(axis=2))
+    def _best_of_all(self) -> tuple[BoolArray, FloatArray]:
+        return best_arms(self._tables, self.all_arms)
+
+    def _best(self, allowed: BoolArray) -> tuple[BoolArray, FloatArray]:
+        """Return the best allowed arms of each state, (u, m, k), and their mean, (u, m)."""
+        return self._best_of_all if allowed.all() else best_arms(self._tables, allowed)
+
+    def _shared(self, weights: FloatArray, best: BoolArray) -> FloatArray:
+        """Return the states' weights (n, m) by arm: each in equal parts to its best arms."""
+        parts = weights / best.sum(axis=2)
+        shared: FloatArray = (parts[:, :, None] * best).sum(axis=1)
+        return shared
 
     def _best_names(self, allowed: BoolArray) -> np.ndarray[Any, np.dtype[np.str_]]:
         """Return the best allowed arms of each state of the first user, as text."""
-        means = np.where(allowed[0], self._tables[0], -np.inf)
-        best = means == means.max(axis=1, keepdims=True)
+        best, _ = best_arms(self._tables[:1], allowed[:1])
         names = np.array(self.arms)
-        return np.array([" = ".join(names[row]) for row in best])
-
-
-@lean
-def best_means(means: FloatArray, row: int, allowed: BoolArray, tops: FloatArray) -> None:
-    """Write the best mean of each state among the allowed arms. O(m k)."""
-    for s in range(means.shape[1]):
-        tops[s] = -np.inf
-        for a in range(means.shape[2]):
-            if allowed[a]:
-                tops[s] = max(tops[s], means[row, s, a])
-
-
-@lean
-def allowed_means(
-    means: FloatArray, row: int, state: int, allowed: BoolArray, out: FloatArray
-) -> float:
-    """Write the means of a state's arms, -inf where not allowed; return the best. O(k)."""
-    top = -np.inf
-    for a in range(out.shape[0]):
-        out[a] = means[row, state, a] if allowed[a] else -np.inf
-        top = max(top, out[a])
-    return top
+        return np.array([" = ".join(names[row]) for row in best[0]])

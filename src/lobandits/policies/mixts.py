@@ -1,6 +1,6 @@
 """MixTS: Thompson sampling with a mixture prior, after Hong et al. (2022)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -8,16 +8,15 @@ import numpy as np
 from lobandits.basics.checks import BoolArray, FloatArray, whole
 from lobandits.beliefs.cells import settled_cells
 from lobandits.beliefs.points import Mixture, make_mixture, points_of_users
-from lobandits.beliefs.prior import HasPrior, Prior, checked_prior
 from lobandits.policies.explanation import Details
-from lobandits.policies.policy import Policy
-from lobandits.policies.state import State
+from lobandits.policies.prior_policy import PriorPolicy
+from lobandits.statistics import State
 
 BLOCK = 2**21  # numbers of points that are worked on at a time
 
 
 @dataclass(frozen=True)
-class MixTS(Policy[State]):
+class MixTS(PriorPolicy):
     r"""Play each arm with the chance that it is the best under the posterior of a prior.
 
     .. math:: \pi_a = P(\eta_a = \max_b \eta_b \mid \mathrm{rewards}),
@@ -43,29 +42,11 @@ class MixTS(Policy[State]):
 
     name = "mixts"
     style = ("#44aa99", "dashed", "v")
-    prior: HasPrior = field(repr=False, metadata={"decode": Prior.from_dict})
     n_points: int = 64
-    n_arms: int = field(init=False)
-    arms: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        prior = checked_prior(self.prior)
-        self._set(
-            prior=prior,
-            n_points=whole("n_points", self.n_points),
-            n_arms=prior.n_arms,
-            arms=prior.arms,
-        )
         super().__post_init__()
-
-    @property
-    def _prior(self) -> Prior:
-        return self.prior.prior
-
-    @cached_property
-    def sigma(self) -> float:
-        """The standard deviation of a reward, which tells users who change from noise."""
-        return self.prior.prior.sigma
+        self._set(n_points=whole("n_points", self.n_points))
 
     @cached_property
     def _mixture(self) -> Mixture:

@@ -3,28 +3,17 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lobandits.basics.checks import BoolArray, FloatArray, IntArray, not_negative, whole
-from lobandits.basics.kernel import Plain, kernel, lean
+from lobandits.beliefs.state_means import best_arms
 from lobandits.errors import LobInputError
-from lobandits.policies.choices import all_allowed, draw_weighted, pick, spread
 from lobandits.policies.explanation import Details
-from lobandits.policies.means_policy import MeansPolicy, allowed_means, best_means
-from lobandits.policies.state import State, array, empty_state
-
-
-class BeliefTables(NamedTuple):
-    """What a state's consistency is judged by; u = 1 where all users share the means."""
-
-    means: FloatArray  # (u, m, k)
-    tops: FloatArray  # the best mean of each state, (u, m)
-    width: float  # c sigma^2 log T
-    margin: float
+from lobandits.policies.means_policy import MeansPolicy
+from lobandits.rules.choices import draw_weighted, pick
+from lobandits.statistics import State, array, empty_state
 
 
 @dataclass(eq=False, repr=False)
@@ -92,11 +81,6 @@ class MUCB(MeansPolicy[MUCBState]):
             margin=not_negative("margin", self.margin),
         )
 
-    @cached_property
-    def _beliefs(self) -> BeliefTables:
-        width = self.constant * self.sigma**2 * math.log(self.horizon)
-        return BeliefTables(self._tables, self._tops, width, self.margin)
-
     @property
     def counts_suffice(self) -> bool:
         """No: gaps belong to the beliefs under which arms were chosen."""
@@ -109,36 +93,66 @@ class MUCB(MeansPolicy[MUCBState]):
     def restore(self, data: Mapping[str, ArrayLike]) -> MUCBState:
         """Return the state whose `to_dict` is ``data``, after checking every array."""
         state = super().restore(data)
+        if (state.visits < 0).any():
+            raise LobInputError("visits must not be negative")
         if ((state.beliefs < -1) | (state.beliefs >= self.n_states)).any():
             raise LobInputError(f"beliefs must be states from 0 to {self.n_states - 1}, or -1")
         return state
 
     def odds(self, state: MUCBState, allowed: BoolArray) -> FloatArray:
         """Return the chance that the believed state has each arm as its best allowed one."""
-        return best_arm_odds(state.gaps, state.visits, allowed, tuple(self._beliefs))
+        best, top = self._best(allowed)
+        return self._shared(self._believable(state, top), best)
 
     def decide(self, state: MUCBState, noise: FloatArray, allowed: BoolArray) -> IntArray:
         """Return a best allowed arm of the believed state, and remember the belief."""
-        chosen = np.empty(state.n_users, np.int64)
-        args = state.gaps, state.visits, state.beliefs, allowed, tuple(self._beliefs)
-        play(*args, noise, chosen)
+        best, top = self._best(allowed)
+        believed, left = draw_weighted(self._believable(state, top), noise)
+        users = np.arange(state.n_users)
+        chosen = pick(best[users if len(best) > 1 else 0, believed], left)
+        state.beliefs[users, chosen] = believed
         return chosen
+
+    def _bounds(self, state: MUCBState) -> FloatArray:
+        """Return what the gap of each belief may be, (n_users, n_states)."""
+        width = self.constant * self.sigma**2 * math.log(self.horizon)
+        bounds: FloatArray = np.sqrt(width * state.visits) + self.margin * state.visits
+        return bounds
+
+    def _believable(self, state: MUCBState, top: FloatArray) -> FloatArray:
+        """Return 1 for the states that may be believed, else 0, (n_users, n_states).
+
+        The best by (best mean, visits) among the consistent ones; if there is none, by (distance of
+        the gap below its bound, visits).
+        """
+        room = self._bounds(state) - state.gaps
+        consistent = room >= 0.0
+        some = consistent.any(axis=1, keepdims=True)
+        value = np.where(some, np.where(consistent, top, -np.inf), room)
+        best = value == value.max(axis=1, keepdims=True)
+        visits = np.where(best, state.visits, -1)
+        most: BoolArray = best & (visits == visits.max(axis=1, keepdims=True))
+        return most.astype(np.float64)
 
     def absorb(
         self, state: MUCBState, users: IntArray, arms: IntArray, rewards: FloatArray
     ) -> None:
         """Add rewards to the arms, and to the beliefs that chose them."""
         super().absorb(state, users, arms, rewards)
-        add_gaps(state.gaps, state.visits, state.beliefs, self._tables, users, arms, rewards)
+        beliefs = state.beliefs[users, arms]
+        known = np.flatnonzero(beliefs >= 0)
+        users, arms, beliefs = users[known], arms[known], beliefs[known]
+        means = self._tables[users if len(self._tables) > 1 else 0, beliefs, arms]
+        np.add.at(state.gaps, (users, beliefs), means - rewards[known])
+        np.add.at(state.visits, (users, beliefs), 1)
 
     def details(self, state: MUCBState, allowed: BoolArray) -> Details:
         """Return each state's gap, visits and bound, and whether it is consistent."""
-        visits, gaps = state.visits[0], state.gaps[0]
-        bounds = np.sqrt(self._beliefs.width * visits) + self.margin * visits
-        best, tops = self._best_names(allowed), np.where(allowed[0], self._tables[0], -np.inf)
+        visits, gaps, bounds = state.visits[0], state.gaps[0], self._bounds(state)[0]
+        best, (_, top) = self._best_names(allowed), best_arms(self._tables[:1], allowed[:1])
         columns = {
             "best arm": best,
-            "best mean": tops.max(axis=1),
+            "best mean": top[0],
             "visits": visits,
             "gap": gaps,
             "bound": bounds,
@@ -146,106 +160,3 @@ class MUCB(MeansPolicy[MUCBState]):
         }
         notes = [] if (gaps <= bounds).any() else ["No state is consistent: the means are wrong."]
         return Details(states=columns, notes=notes)
-
-
-@lean
-def mark_believable(
-    gaps: FloatArray,
-    visits: IntArray,
-    tops: FloatArray,
-    width: float,
-    margin: float,
-    out: FloatArray,
-) -> None:
-    """Write 1 for the states of one user that may be believed, else 0. Cost O(m).
-
-    They are the best by (best mean, visits) among the consistent ones or, if there is none,
-    by (distance of gap below bound, visits). ``out`` holds the first of the two until the end.
-    """
-    found = False
-    for s in range(len(gaps)):
-        out[s] = np.sqrt(width * visits[s]) + margin * visits[s] - gaps[s]
-        found |= out[s] >= 0.0
-    highest, most = -np.inf, 0
-    for s in range(len(gaps)):
-        if found:
-            out[s] = tops[s] if out[s] >= 0.0 else -np.inf
-        if out[s] > highest or (out[s] == highest and visits[s] > most):
-            highest, most = out[s], visits[s]
-    for s in range(len(gaps)):
-        out[s] = 1.0 if out[s] == highest and visits[s] == most else 0.0
-
-
-@lean
-def read_tops(beliefs: BeliefTables, row: int, allowed: BoolArray, tops: FloatArray) -> None:
-    """Write the best mean of each state among the allowed arms. O(m), or O(m k)."""
-    if all_allowed(allowed):
-        for s in range(tops.shape[0]):
-            tops[s] = beliefs.tops[row, s]
-    else:
-        best_means(beliefs.means, row, allowed, tops)
-
-
-@kernel
-def play(
-    gaps: FloatArray,
-    visits: IntArray,
-    last: IntArray,
-    allowed: BoolArray,
-    plain: Plain,
-    noise: FloatArray,
-    chosen: IntArray,
-) -> None:
-    """Write a best allowed arm of each user's believed state, and the state to ``last``."""
-    beliefs = BeliefTables(*plain)
-    (n, m), k = gaps.shape, last.shape[1]
-    believable, tops, means = np.empty(m), np.empty(m), np.empty(k)
-    shared = len(allowed) == 1 and len(beliefs.means) == 1
-    for u in range(n):
-        some, row = allowed[u if len(allowed) > 1 else 0], u if len(beliefs.means) > 1 else 0
-        if u == 0 or not shared:
-            read_tops(beliefs, row, some, tops)
-        mark_believable(gaps[u], visits[u], tops, beliefs.width, beliefs.margin, believable)
-        s, left = draw_weighted(believable, believable.sum(), noise[u])
-        top = allowed_means(beliefs.means, row, s, some, means)
-        chosen[u], _ = pick(means, top, left)
-        last[u, chosen[u]] = s
-
-
-@kernel
-def best_arm_odds(
-    gaps: FloatArray, visits: IntArray, allowed: BoolArray, plain: Plain
-) -> FloatArray:
-    """Return the odds of `play` over its noise, (n, k)."""
-    beliefs = BeliefTables(*plain)
-    (n, m), k = gaps.shape, beliefs.means.shape[2]
-    odds = np.zeros((n, k))
-    believable, tops, means = np.empty(m), np.empty(m), np.empty(k)
-    for u in range(n):
-        some, row = allowed[u if len(allowed) > 1 else 0], u if len(beliefs.means) > 1 else 0
-        read_tops(beliefs, row, some, tops)
-        mark_believable(gaps[u], visits[u], tops, beliefs.width, beliefs.margin, believable)
-        for s in range(m):
-            if believable[s] > 0.0:
-                top = allowed_means(beliefs.means, row, s, some, means)
-                spread(means, top, 1.0, odds[u])
-    return odds
-
-
-@kernel
-def add_gaps(
-    gaps: FloatArray,
-    visits: IntArray,
-    beliefs: IntArray,
-    means: FloatArray,
-    users: IntArray,
-    arms: IntArray,
-    rewards: FloatArray,
-) -> None:
-    """Add mu(a, s) - r of each reward to the belief s that chose its arm, in place."""
-    for i in range(len(users)):
-        u, a = users[i], arms[i]
-        s = beliefs[u, a]
-        if s >= 0:
-            gaps[u, s] += means[u if len(means) > 1 else 0, s, a] - rewards[i]
-            visits[u, s] += 1

@@ -3,19 +3,23 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Self
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits.basics.checks import FloatArray, IntArray, checked_spread, read_only, user_indices
+from lobandits.basics.checks import (
+    BoolArray,
+    FloatArray,
+    checked_spread,
+    read_only,
+    user_indices,
+)
+from lobandits.beliefs.orders import state_losses
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
-from lobandits.orders.hashing import hash_orders
-from lobandits.policies.losses import state_losses
 from lobandits.policies.policy import Policy
 from lobandits.policies.shares import log_shares
-from lobandits.policies.state import S
+from lobandits.statistics.state import S
 
 
 @dataclass(frozen=True)
@@ -83,20 +87,16 @@ class OrderPolicy(Policy[S]):
         return log_shares(getattr(self, "shares", None), self.orders.n_states)
 
     @cached_property
-    def _keys(self) -> IntArray:
-        """A number for what the policy knows, (1 or n_users,).
+    def _penalty(self) -> FloatArray:
+        """What losses of each state have on top: - 2 sigma^2 log(p(s) / largest p), (m,)."""
+        return read_only(-2.0 * self.sigma**2 * self._log_shares)
 
-        A state remembers it, so as to forget what it derived from other orders.
-        """
-        # What was derived from orders fades with the rewards, so it may stay.
-        told = {"orders", "half_life", "forget"}
-        options = [_list(value) for name, value in self._items().items() if name not in told]
-        keys = np.empty(len(self.orders.tables.kind), np.int64)
-        with np.errstate(over="ignore"):
-            hash_orders(self.orders.tables, crc32(repr(options).encode()), keys)
-        return read_only(keys)
+    @cached_property
+    def all_states(self) -> BoolArray:
+        """The set of all states, (1, n_states)."""
+        return read_only(np.ones((1, self.orders.n_states), np.bool_))
 
-
-def _list(value: Any) -> Any:
-    """Return arrays as lists, whose text has every digit."""
-    return value.tolist() if isinstance(value, np.ndarray) else value
+    def fit_of_states(self, state: S) -> dict[str, FloatArray]:
+        """Return, as columns, how well each state explains the rewards of the one user."""
+        loss = state_losses(self.orders, state)[0]
+        return {"loss": loss, "log-likelihood": (loss.min() - loss) / (2 * self.sigma**2)}

@@ -9,23 +9,27 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits.basics.checks import BoolArray, FloatArray, IntArray, generator, read_only, whole
+from lobandits.basics.checks import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    generator,
+    one_of,
+    positive,
+    read_only,
+    whole,
+)
 from lobandits.basics.frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_names
-from lobandits.policies.choices import checked_allowed, draw_arms, normalised
 from lobandits.policies.explanation import Details, Explanation, explanation
-from lobandits.policies.fading_rewards import add_and_forget
-from lobandits.policies.forgetting import (
-    ON_CHANGE,
-    check_forgetting,
-    forgetting,
-    with_half_life,
-)
 from lobandits.policies.registry import register
-from lobandits.policies.rewards import add_rewards, checked_rewards, checked_times
-from lobandits.policies.state import S, State, check_state, empty_state, fill, stored_users
+from lobandits.rules.choices import checked_allowed, draw_arms, normalised
+from lobandits.statistics.fading import TRUST, FadingState
+from lobandits.statistics.rewards import add_rewards, checked_rewards, checked_times
+from lobandits.statistics.state import S, State, check_state, empty_state, fill, stored_users
 
+ALWAYS, ON_CHANGE = "always", "on_change"
 Style = tuple[str, str, str]  # of a line: colour, "solid" or "dashed", marker
 
 
@@ -49,8 +53,8 @@ class Policy(Frozen, ABC, Generic[S]):
     arms : tuple of str
         Their names.
     half_life : float or None
-        Every policy takes it, by name: a reward counts half after so many further plays of its
-        user. By default nothing is ever forgotten.
+        Every policy takes it, by name, that decides from counts and sums: a reward counts half
+        after so many further plays of its user. By default nothing fades.
     forget : str
         With a half-life: "on_change", as long as recent rewards do not speak for a change of the
         user, all count alike; "always", they fade whatever they say.
@@ -95,7 +99,14 @@ class Policy(Frozen, ABC, Generic[S]):
 
     def __post_init__(self) -> None:
         """Check what all policies have; give arms their numbers as names, where they have none."""
-        check_forgetting(self)
+        one_of("forget", self.forget, (ON_CHANGE, ALWAYS))
+        if self.half_life is not None:
+            positive("half_life", self.half_life)
+            if type(self).absorb is not Policy.absorb:
+                raise LobInputError(
+                    f"half_life is {self.half_life}, but {self.name} remembers more of rewards "
+                    "than counts and sums, which alone fade; leave it out"
+                )
         if not hasattr(self, "n_arms"):
             raise LobInputError(
                 f"{type(self).__name__} needs n_arms, its number of arms, as a field"
@@ -109,8 +120,9 @@ class Policy(Frozen, ABC, Generic[S]):
     def odds(self, state: S, allowed: BoolArray) -> FloatArray:
         """Return the odds of each arm, (n_users, n_arms): its chance, up to a factor per user.
 
-        Unchecked. ``allowed``, (1 or n_users, n_arms), tells which arms may be played: the odds of
-        others are 0, and their rewards count all the same. May bring ``state`` up to date.
+        Unchecked. ``state`` is what is `seen` of the users, and may be brought up to date;
+        ``allowed``, (1 or n_users, n_arms), tells which arms may be played: the odds of others are
+        0, and their rewards count all the same.
         """
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
@@ -124,11 +136,6 @@ class Policy(Frozen, ABC, Generic[S]):
     def absorb(self, state: S, users: IntArray, arms: IntArray, rewards: FloatArray) -> None:
         """Add rewards to ``state``, unchecked; policies that remember more override this."""
         add_rewards(state.counts, state.sums, state.carries, users, arms, rewards)
-
-    @property
-    def absorbs_more(self) -> bool:
-        """Whether a reward changes more than counts and sums: `absorb` is the policy's own."""
-        return type(self).absorb is not Policy.absorb
 
     def details(self, state: S, allowed: BoolArray) -> Details:
         """Return the tables that explain the choice for the one user in ``state``."""
@@ -163,7 +170,8 @@ class Policy(Frozen, ABC, Generic[S]):
             by default all. The rewards of the other arms count all the same.
         """
         sets = self._check(state, allowed)
-        return self.decide(state, self.draw(generator(rng), (state.n_users,)), sets)
+        noise = self.draw(generator(rng), (state.n_users,))
+        return self.decide(self.seen(state), noise, sets)
 
     def record(
         self,
@@ -200,17 +208,27 @@ class Policy(Frozen, ABC, Generic[S]):
         rewards: FloatArray,
         times: FloatArray | None = None,
     ) -> None:
-        """Add rewards to ``state``, unchecked; with a half-life, older ones fade."""
-        if self.half_life is None:
-            self.absorb(state, users, arms, rewards)
+        """Add rewards to ``state``, unchecked."""
+        if isinstance(state, FadingState):
+            state.add(users, arms, rewards, times)
         else:
-            fading: Any = state
-            add_and_forget(self, fading, users, arms, rewards, times)
+            self.absorb(state, users, arms, rewards)
+
+    def seen(self, state: S) -> S:
+        """Return what decisions see of a state: with a half-life, its rewards as they count now."""
+        seen: Any = state.read(self.change_limit) if isinstance(state, FadingState) else state
+        return seen  # type: ignore[no-any-return]
+
+    @property
+    def change_limit(self) -> float:
+        """How large a doubt must be before a user has changed; below 0: everybody has."""
+        sigma = getattr(self, "sigma", None)
+        return -1.0 if self.forget == ALWAYS or sigma is None else TRUST * float(sigma) ** 2
 
     def probabilities(self, state: S, allowed: ArrayLike | None = None) -> FloatArray:
         """Return the chance that `choose` picks each arm, (n_users, n_arms)."""
         sets = self._check(state, allowed)
-        return normalised(self.odds(state.copy(), sets))
+        return normalised(self.odds(self.seen(state.copy()), sets))
 
     def explain(self, state: S, user: int = 0, allowed: ArrayLike | None = None) -> Explanation:
         """Return what speaks for each arm of one user: plays, means, bounds, probabilities."""
@@ -222,23 +240,22 @@ class Policy(Frozen, ABC, Generic[S]):
         n = whole("n_users", (default or 1) if n_users is None else n_users)
         if default not in (None, n):
             raise LobInputError(f"n_users is {n}, but this policy has parts for {default} users")
-        state = self.new_state(n)
-        return state if self.half_life is None else with_half_life(self, state)
+        if self.half_life is None:
+            return self.new_state(n)
+        fading: Any = empty_state(FadingState, n, arms=self.n_arms)
+        fading.half_lives[:] = self.half_life
+        state: S = fading
+        return state
 
     def new_state(self, n_users: int) -> S:
-        """Return an empty state; policies whose states have other axes override this."""
+        """Return an empty state without a half-life; policies with other axes override this."""
         state: S = empty_state(self.state_type, n_users, arms=self.n_arms)
         return state
 
-    def one_time_state(self, n_users: int) -> S:
-        """Return an empty state for one decision; caches, which would only pay later, may lack."""
-        return self.new_state(n_users)
-
     def restore(self, data: Mapping[str, ArrayLike]) -> S:
         """Return the state whose `to_dict` is ``data``, after checking every array."""
-        state: Any = fill(self.start(stored_users(data)), data)
-        restored: S = state if self.half_life is None else state.check().settle()
-        return restored
+        state = fill(self.start(stored_users(data)), data)
+        return state.check() if isinstance(state, FadingState) else state
 
     @property
     def n_users(self) -> int | None:
@@ -266,17 +283,13 @@ class Policy(Frozen, ABC, Generic[S]):
 
     def _check(self, state: S, allowed: ArrayLike | None) -> BoolArray:
         """Return the choice sets, or say why the state or they do not fit."""
-        kind: Any = self.state_type
-        kind = kind if self.half_life is None else forgetting(kind)
-        check_state(state, kind, self, self._stored_shapes)
-        return (
-            self.all_arms
-            if allowed is None
-            else checked_allowed(allowed, state.n_users, self.n_arms)
-        )
+        check_state(state, self._empty, self)
+        if allowed is None:
+            return self.all_arms
+        return checked_allowed(allowed, state.n_users, self.n_arms)
 
     @cached_property
-    def _stored_shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shapes, for one user, of the arrays that a state stores."""
-        stored = self.new_state(1).arrays("sum", "memory")
-        return {name: array.shape[1:] for name, array in stored.items()}
+    def _empty(self) -> S:
+        """The state of nobody: its kind and shapes are those of every state of this policy."""
+        nobody: S = self.start().take([])
+        return nobody

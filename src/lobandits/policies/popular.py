@@ -1,18 +1,17 @@
 """Popular: always the best seller."""
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 
 import numpy as np
 
 from lobandits.basics.checks import BoolArray, FloatArray
-from lobandits.beliefs.prior import HasPrior, Prior, checked_prior
-from lobandits.policies.policy import Policy
-from lobandits.policies.state import State
+from lobandits.policies.prior_policy import PriorPolicy
+from lobandits.rules.greedy import greedy
+from lobandits.statistics import State
 
 
 @dataclass(frozen=True)
-class Popular(Policy[State]):
+class Popular(PriorPolicy):
     r"""Play the allowed arm of the population's best mean reward, :math:`\arg\max_a E g(\eta_a)`.
 
     It learns nothing of the user. Whatever learns should beat it, and at first that is hard.
@@ -33,23 +32,7 @@ class Popular(Policy[State]):
 
     name = "popular"
     style = ("#332288", "dashed", "d")
-    prior: HasPrior = field(repr=False, metadata={"decode": Prior.from_dict})
-    n_arms: int = field(init=False)
-    arms: tuple[str, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        prior = checked_prior(self.prior)
-        self._set(prior=prior, n_arms=prior.n_arms, arms=prior.arms)
-        super().__post_init__()
-
-    @cached_property
-    def sigma(self) -> float:
-        """The standard deviation of a reward, which tells users who change from noise."""
-        return self.prior.prior.sigma
 
     def odds(self, state: State, allowed: BoolArray) -> FloatArray:
         """Return 1 for the best allowed arms, 0 for others."""
-        means = np.where(allowed, self.prior.prior.population_mean, -np.inf)
-        best = (means == means.max(axis=1, keepdims=True)).astype(np.float64)
-        odds: FloatArray = np.broadcast_to(best, state.counts.shape).copy()
-        return odds
+        return greedy(np.broadcast_to(self._prior.population_mean, state.counts.shape), allowed)

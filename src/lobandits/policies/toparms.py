@@ -1,18 +1,16 @@
 """TopArmsUCB: UCB on the arms that can be on top, the paper's appendix on restricting arms."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from lobandits.basics.checks import BoolArray, FloatArray, read_only
-from lobandits.basics.kernel import kernel
-from lobandits.orders import OrderTables
-from lobandits.policies.choices import list_tops
+from lobandits.basics.checks import BoolArray, FloatArray
+from lobandits.beliefs.tops import tops_of
 from lobandits.policies.explanation import Details
 from lobandits.policies.order_policy import OrderPolicy
-from lobandits.policies.state import State
-from lobandits.policies.ucb import largest_indices, upper_bounds
+from lobandits.rules.greedy import greedy
+from lobandits.rules.optimism import upper_bounds
+from lobandits.statistics import State
 
 
 @dataclass(frozen=True)
@@ -38,40 +36,18 @@ class TopArmsUCB(OrderPolicy[State]):
     name = "toparms"
     style = ("#cc79a7", "dashed", "P")
 
-    @cached_property
-    def _all_tops(self) -> BoolArray:
-        """A_0 of all arms, (1 or n_users, n_arms)."""
-        return read_only(np.atleast_2d(self.orders.tops))
-
     def odds(self, state: State, allowed: BoolArray) -> FloatArray:
         """Return 1 for the arms in A_0 of the largest index, 0 for the others."""
-        tops = self._all_tops if allowed is self.all_arms else self._tops_among(allowed)
-        return largest_indices(*state.effective, tops, 2 * self.sigma**2)
+        upper = upper_bounds(state.counts, state.sums, 2 * self.sigma**2)
+        return greedy(upper, self._tops_among(allowed))
 
     def details(self, state: State, allowed: BoolArray) -> Details:
         """Return the upper confidence bounds, and which arms are on top of some state."""
-        tops = self._tops_among(allowed)
-        upper = upper_bounds(state, tops, self.sigma)
-        return Details(arms={"on top": tops[0], "upper": upper})
+        upper = upper_bounds(state.counts, state.sums, 2 * self.sigma**2)
+        return Details(arms={"on top": self._tops_among(allowed)[0], "upper": upper[0]})
 
     def _tops_among(self, allowed: BoolArray) -> BoolArray:
         """Return the allowed arms that are on top of some state, (1 or n_users, n_arms)."""
         if allowed.all():
-            return self._all_tops
-        return tops_among(self.orders.tables, allowed)
-
-
-@kernel
-def tops_among(t: OrderTables, allowed: BoolArray) -> BoolArray:
-    """Mark, for each choice set or user, the arms that are in Max(s) of some state s."""
-    users, m, k = t.sequence.shape
-    n = max(users, len(allowed))
-    tops = np.zeros((n, k), np.bool_)
-    found = np.empty(k, np.int64)
-    for u in range(n):
-        row, some = u if users > 1 else 0, allowed[u if len(allowed) > 1 else 0]
-        arms = np.flatnonzero(some)
-        for s in range(m):
-            for j in range(list_tops(t, row, s, some, arms, found)):
-                tops[u, found[j]] = True
-    return tops
+            return np.atleast_2d(self.orders.tops)
+        return tops_of(self.orders.tables, self.all_states, allowed)

@@ -1,9 +1,7 @@
 """TS, the paper's "Gaussian-Gaussian TS"."""
 
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,26 +12,16 @@ from lobandits.basics.checks import (
     IntArray,
     checked_spread,
     finite_array,
-    read_only,
     real,
     whole,
 )
-from lobandits.basics.kernel import Plain, kernel, part
+from lobandits.beliefs.arm_means import ArmPrior, arm_posterior
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_names
 from lobandits.policies.explanation import Details
 from lobandits.policies.policy import Policy
-from lobandits.policies.state import State
-
-TAIL = 7.0  # standard deviations beyond which a density, or what is above, vanishes
-
-
-class ArmPriors(NamedTuple):
-    """The prior of each arm's mean, as the kernels read it."""
-
-    sigma: float
-    mean: FloatArray  # (k,)
-    plays: FloatArray  # (k,): how many rewards it is worth, (sigma / std)^2
+from lobandits.rules.draws import largest_draw, largest_draw_odds
+from lobandits.statistics import State
 
 
 @dataclass(frozen=True)
@@ -100,14 +88,14 @@ class TS(Policy[State]):
         return array
 
     @cached_property
-    def _priors(self) -> ArmPriors:
+    def _prior(self) -> ArmPrior:
         mean = np.broadcast_to(self.prior_mean, self.n_arms).astype(np.float64)
         std = np.broadcast_to(self.prior_std, self.n_arms).astype(np.float64)
-        return ArmPriors(self.sigma, read_only(mean), read_only((self.sigma / std) ** 2))
+        return ArmPrior(self.sigma, mean, (self.sigma / std) ** 2)
 
     def odds(self, state: State, allowed: BoolArray) -> FloatArray:
         """Return the chance that each allowed arm's draw is the largest, to about 1e-9."""
-        return largest_draw_odds(state.counts, state.sums, allowed, tuple(self._priors), *RULE)
+        return largest_draw_odds(*arm_posterior(state.counts, state.sums, self._prior), allowed)
 
     def draw(self, rng: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
         """Return one standard normal number per arm of each decision, shape + (n_arms,)."""
@@ -115,119 +103,10 @@ class TS(Policy[State]):
 
     def decide(self, state: State, noise: FloatArray, allowed: BoolArray) -> IntArray:
         """Return each user's allowed arm of the largest draw: far cheaper than its chance."""
-        chosen = np.empty(state.n_users, np.int64)
-        largest_draws(state.counts, state.sums, allowed, tuple(self._priors), noise, chosen)
-        return chosen
+        means, stds = arm_posterior(state.counts, state.sums, self._prior)
+        return largest_draw(means, stds, noise, allowed)
 
     def details(self, state: State, allowed: BoolArray) -> Details:
         """Return the posterior of every mean."""
-        means, stds = np.empty(self.n_arms), np.empty(self.n_arms)
-        posterior(state.counts[0], state.sums[0], self._priors, means, stds)
-        return Details(arms={"posterior mean": means, "posterior std": stds})
-
-
-@part
-def posterior(
-    counts: IntArray, sums: FloatArray, prior: ArmPriors, means: FloatArray, stds: FloatArray
-) -> None:
-    """Write the posterior mean and standard deviation of each arm's mean.
-
-    With h = 1 / sqrt(N + sigma^2 / v_0): m = m_0 + h^2 (sum r - N m_0), sqrt(v) = h sigma.
-    """
-    for a in range(len(counts)):
-        shrink = 1.0 / np.sqrt(counts[a] + prior.plays[a])
-        start = prior.mean[a]
-        means[a] = start + shrink * shrink * (sums[a] - counts[a] * start)
-        stds[a] = shrink * prior.sigma
-
-
-@kernel
-def largest_draws(
-    counts: IntArray,
-    sums: FloatArray,
-    allowed: BoolArray,
-    priors: Plain,
-    noise: FloatArray,
-    chosen: IntArray,
-) -> None:
-    """Write each user's allowed arm of the largest posterior draw m + sqrt(v) z. Cost O(n k)."""
-    n, k = counts.shape
-    draws, stds, prior = np.empty(k), np.empty(k), ArmPriors(*priors)
-    for u in range(n):
-        some = allowed[u if len(allowed) > 1 else 0]
-        posterior(counts[u], sums[u], prior, draws, stds)
-        for a in range(k):
-            draw = draws[a] + stds[a] * noise[u, a]
-            draws[a] = draw if some[a] else -np.inf
-        chosen[u] = draws.argmax()
-
-
-@kernel
-def largest_draw_odds(
-    counts: IntArray,
-    sums: FloatArray,
-    allowed: BoolArray,
-    priors: Plain,
-    nodes: FloatArray,
-    weights: FloatArray,
-) -> FloatArray:
-    """Return the chances of `largest_draws` over its noise, (n, k)."""
-    n, k = counts.shape
-    odds = np.zeros((n, k))
-    means, stds, prior = np.empty(k), np.empty(k), ArmPriors(*priors)
-    for u in range(n):
-        some = allowed[u if len(allowed) > 1 else 0]
-        posterior(counts[u], sums[u], prior, means, stds)
-        odds[u, some] = chances_of_largest(means[some], stds[some], nodes, weights)
-    return odds
-
-
-def _rule(nodes: int) -> tuple[FloatArray, FloatArray]:
-    """Return nodes and weights of Gauss-Legendre quadrature on [0, 1]."""
-    at, weights = np.polynomial.legendre.leggauss(nodes)
-    return read_only((at + 1) / 2), read_only(weights / 2)
-
-
-RULE = _rule(10)
-
-
-@kernel
-def chances_of_largest(
-    means: FloatArray, stds: FloatArray, nodes: FloatArray, weights: FloatArray
-) -> FloatArray:
-    """Return P(X_a is the largest) of independent X_a ~ N(m_a, v_a), by quadrature.
-
-    It is the integral of pdf_a(x) prod_{b != a} cdf_b(x) dx.
-
-    Below ``start = max(mean - tail std)`` the product vanishes, above ``max(mean + tail std)``
-    the densities do; x counts from start. Invariant: a panel is no wider than the std of any
-    arm that still varies in it, so ten nodes give ten digits. At most 2 tail k panels.
-    """
-    odds = np.zeros(len(means))
-    density, below = np.empty(len(means)), np.empty(len(means))
-    start = (means - TAIL * stds).max()
-    end = (means + TAIL * stds).max() - start
-    if end == 0.0:  # the stds vanish beside the means: every draw is its mean
-        odds[means.argmax()] = 1.0
-        return odds
-    x = 0.0
-    while x < end:
-        width = end - x
-        for b in range(len(means)):
-            if start - means[b] + x < TAIL * stds[b]:
-                width = min(width, stds[b])
-        for j in range(len(nodes)):
-            product = weights[j] * width
-            for b in range(len(means)):
-                z = (start - means[b] + x + nodes[j] * width) / stds[b]
-                if z > TAIL:
-                    below[b], density[b] = 1.0, 0.0
-                    continue
-                below[b] = 0.5 * math.erfc(-z / math.sqrt(2.0))
-                density[b] = math.exp(-0.5 * z * z) / (math.sqrt(2.0 * math.pi) * stds[b])
-                product *= below[b]
-            for a in range(len(means)):
-                odds[a] += product * density[a] / below[a]
-        x += width
-    odds /= odds.sum()
-    return odds
+        means, stds = arm_posterior(state.counts, state.sums, self._prior)
+        return Details(arms={"posterior mean": means[0], "posterior std": stds[0]})

@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from lobandits.basics.checks import BoolArray, FloatArray, IntArray, checked_spread, whole
-from lobandits.basics.kernel import lean
+from lobandits.basics.checks import BoolArray, FloatArray, checked_spread, whole
 from lobandits.orders.arms import arm_names
 from lobandits.policies.explanation import Details
 from lobandits.policies.policy import Policy
-from lobandits.policies.state import State
+from lobandits.rules.greedy import greedy
+from lobandits.rules.optimism import upper_bounds
+from lobandits.statistics import State
 
 
 @dataclass(frozen=True)
@@ -53,59 +52,9 @@ class UCB(Policy[State]):
 
     def odds(self, state: State, allowed: BoolArray) -> FloatArray:
         """Return 1 for the arms of the largest index, 0 for the others."""
-        return largest_indices(*state.effective, allowed, 2 * self.sigma**2)
+        return greedy(upper_bounds(state.counts, state.sums, 2 * self.sigma**2), allowed)
 
     def details(self, state: State, allowed: BoolArray) -> Details:
-        """Return the upper confidence bounds; -inf where an arm is not allowed."""
-        return Details(arms={"upper": upper_bounds(state, allowed, self.sigma)})
-
-
-def upper_bounds(state: State, allowed: BoolArray, sigma: float) -> FloatArray:
-    """Return the indices of the first user's arms."""
-    index = np.empty(state.n_arms)
-    counts, sums = state.effective
-    indices(counts[0], sums[0], allowed[0], 2 * sigma**2, index)
-    return index
-
-
-@lean
-def indices(
-    counts: IntArray, sums: FloatArray, allowed: BoolArray, width: float, out: FloatArray
-) -> float:
-    """Write mean + sqrt(width log t / N) of each arm (-inf: not allowed); return the largest."""
-    plays = 0
-    for a in range(len(counts)):
-        plays += counts[a]
-    scale = width * np.log(plays + 1.0)
-    best = -np.inf
-    for a in range(len(counts)):
-        if not allowed[a]:
-            out[a] = -np.inf
-        elif counts[a] == 0:
-            out[a] = np.inf
-        else:
-            out[a] = sums[a] / counts[a] + np.sqrt(scale / counts[a])
-        best = max(best, out[a])
-    return best
-
-
-def largest_indices(
-    counts: IntArray, sums: FloatArray, allowed: BoolArray, width: float
-) -> FloatArray:
-    """Return 1 where an arm has its user's largest index, else 0."""
-    odds = np.empty(counts.shape)
-    mark_largest(counts, sums, allowed, width, odds)
-    return odds
-
-
-@lean
-def mark_largest(
-    counts: IntArray, sums: FloatArray, allowed: BoolArray, width: float, odds: FloatArray
-) -> None:
-    """Write 1 where an arm has its user's largest index, else 0. Cost O(n k)."""
-    n, k = counts.shape
-    for u in range(n):
-        index = odds[u]
-        best = indices(counts[u], sums[u], allowed[u if len(allowed) > 1 else 0], width, index)
-        for a in range(k):
-            index[a] = 1.0 if index[a] == best else 0.0
+        """Return the upper confidence bounds."""
+        upper = upper_bounds(state.counts, state.sums, 2 * self.sigma**2)
+        return Details(arms={"upper": upper[0]})

@@ -11,23 +11,21 @@ their fit is asked for, it is their value cut to what the order allows.
 import numpy as np
 
 from lobandits.basics.checks import FloatArray, IntArray
-from lobandits.basics.kernel import ZERO, lean, part
-from lobandits.orders import CHAINS, DAG, TOTAL, OrderTables
-from lobandits.projection.mincut import split_dag
-from lobandits.projection.scratch import Records, Scratch
-from lobandits.projection.total import fill_chain, pool_chain
-from lobandits.projection.trees import (
+from lobandits.basics.kernel import kernel
+from lobandits.orders import DAG, TOTAL, OrderTables
+from lobandits.projection.chains import (
     fill_chains,
-    fill_forest,
     pool_chains,
-    pool_forest,
     raise_top,
     rank_blocks,
     total_loss,
 )
+from lobandits.projection.mincut import split_dag
+from lobandits.projection.scratch import Scratch
+from lobandits.projection.total import fill_order, order_loss, pool_order
 
 
-@part
+@kernel
 def fit_one(
     values: FloatArray,
     weights: FloatArray,
@@ -40,63 +38,38 @@ def fit_one(
 ) -> float:
     """Project on one state's cone (and ``top`` above all, unless -1); return the loss.
 
-    In ``fit`` only arms with weight matter. O(k) for a total order and chains, O(k^2) for a
-    forest.
+    In ``fit`` only arms with weight matter. O(k) for a total order and chains.
     """
-    if t.kind[u, state] == TOTAL:
-        sequence = t.sequence[u, state]
-        n, loss = pool_chain(values, weights, sequence, s.blocks, s.heads)
-        fill_chain(values, weights, sequence, n, fit, s.blocks, s.heads)
-        return loss
     if t.kind[u, state] == DAG:
         return split_dag(values, weights, t.above[u, state], top, fit, s)
-    return fit_trees(values, weights, t, u, state, top, fit, s)
-
-
-@lean
-def fit_trees(
-    values: FloatArray,
-    weights: FloatArray,
-    t: OrderTables,
-    u: int,
-    state: int,
-    top: int,
-    fit: FloatArray,
-    s: Scratch,
-) -> float:
-    """Do as `fit_one`, on chains or a forest: pool each tree, then raise ``top`` above all."""
-    n, trees = pool_trees(values, weights, t, u, state, s)
-    cap = np.inf
-    raised = -1
-    if top >= 0 and trees > 1 and weights[top] > 0.0:
+    if t.kind[u, state] == TOTAL:
+        totals, sequence = multiplied(values, weights, s), t.sequence[u, state]
+        n, loss = pool_order(totals, weights, sequence, np.inf, s.stack)
+        fill_order(sequence, n, fit, s.stack)
+        return loss
+    sequence, linked = t.sequence[u, state], t.linked[u, state]
+    n, chains = pool_chains(values, weights, sequence, linked, s.blocks, s.chains)
+    cap, raised, loss = np.inf, -1, total_loss(chains, s.chains)
+    if top >= 0 and chains > 1 and weights[top] > 0.0:
         rank_blocks(n, s.blocks, s.ranked)
-        cap, loss = raise_top(n, trees, top, values[top], weights[top], s.blocks, s.ranked, s.trees)
+        y, w = values[top], weights[top]
+        cap, loss = raise_top(n, chains, top, y, w, s.blocks, s.ranked, s.chains)
         raised = top
-    else:
-        loss = total_loss(trees, s.trees)
-    sequence, parent = t.sequence[u, state], t.parent[u, state]
-    if t.kind[u, state] == CHAINS:
-        fill_chains(sequence, n, raised, cap, fit, s.blocks)
-    else:
-        fill_forest(weights, sequence, parent, n, raised, cap, fit, s.blocks, s.arms)
+    fill_chains(sequence, n, raised, cap, fit, s.blocks)
     if raised >= 0:
         fit[raised] = cap
     return loss
 
 
-@part
-def pool_trees(
-    values: FloatArray, weights: FloatArray, t: OrderTables, u: int, state: int, s: Scratch
-) -> tuple[int, int]:
-    """Pool chains or a forest; return how many blocks and how many trees."""
-    if t.kind[u, state] == CHAINS:
-        linked = t.linked[u, state]
-        return pool_chains(values, weights, t.sequence[u, state], linked, s.blocks, s.trees)
-    parent = t.parent[u, state]
-    return pool_forest(values, weights, t.sequence[u, state], parent, s.blocks, s.trees, s.arms)
+@kernel
+def multiplied(values: FloatArray, weights: FloatArray, s: Scratch) -> FloatArray:
+    """Return weights times values, in the working memory."""
+    for a in range(values.shape[0]):
+        s.totals[a] = values[a] * weights[a]
+    return s.totals
 
 
-@lean
+@kernel
 def project_rows(
     values: FloatArray,
     weights: FloatArray,
@@ -110,16 +83,49 @@ def project_rows(
     """Project row i on the cone of ``states[i]`` with ``tops[i]`` above all others."""
     for i in range(values.shape[0]):
         y, w, fit = values[i], weights[i], fits[i]
-        losses[i] = fit_one(y, w, t, ZERO, states[i], tops[i], fit, s)
-        incomplete = t.kind[0, states[i]] != TOTAL
-        for arm in range(w.shape[0]):
-            incomplete |= w[arm] == 0.0
-        if incomplete:
-            place_unplayed(y, w, t, 0, states[i], tops[i], fit, s.arms)
+        losses[i] = fit_one(y, w, t, 0, states[i], tops[i], fit, s)
+        place_unplayed(y, w, t, 0, states[i], tops[i], fit, s.low)
 
 
-@lean
-def losses_rows(
+@kernel
+def losses_of_chains(
+    values: FloatArray, weights: FloatArray, t: OrderTables, out: FloatArray, s: Scratch
+) -> None:
+    """Fill ``out[i, state, a]``: the loss of row i's best fit with arm a on top, but of DAGs."""
+    for i in range(values.shape[0]):
+        u = i if t.maximal.shape[0] > 1 else 0
+        for state in range(t.maximal.shape[1]):
+            if t.kind[u, state] != DAG:
+                losses_of_roots(values[i], weights[i], t, u, state, out[i, state], s)
+
+
+@kernel
+def losses_of_roots(
+    values: FloatArray,
+    weights: FloatArray,
+    t: OrderTables,
+    u: int,
+    state: int,
+    out: FloatArray,
+    s: Scratch,
+) -> None:
+    """Fill ``out[a]`` for the best arm a of each chain of one state; all are pooled once."""
+    sequence, linked = t.sequence[u, state], t.linked[u, state]
+    if t.kind[u, state] == TOTAL:
+        out[sequence[0]] = order_loss(
+            multiplied(values, weights, s), weights, sequence, np.inf, s.stack
+        )
+        return
+    n, chains = pool_chains(values, weights, sequence, linked, s.blocks, s.chains)
+    rank_blocks(n, s.blocks, s.ranked)
+    for c in range(chains):
+        arm = s.chains[c].root
+        y, w = values[arm], weights[arm]
+        out[arm] = raise_top(n, chains, arm, y, w, s.blocks, s.ranked, s.chains)[1]
+
+
+@kernel
+def losses_of_dags(
     values: FloatArray,
     weights: FloatArray,
     t: OrderTables,
@@ -127,23 +133,15 @@ def losses_rows(
     fit: FloatArray,
     s: Scratch,
 ) -> None:
-    """Fill ``out[i, state, a]``: the loss of row i's best fit with arm a on top.
-
-    Only arms that can be on top are written. Chains and trees are pooled once for all their
-    roots.
-    """
+    """Fill ``out[i, state, a]`` as `losses_of_chains` does, for the states that are DAGs."""
     for i in range(values.shape[0]):
         u = i if t.maximal.shape[0] > 1 else 0
         for state in range(t.maximal.shape[1]):
-            if t.kind[u, state] == TOTAL:
-                sequence = t.sequence[u, state]
-                _, loss = pool_chain(values[i], weights[i], sequence, s.blocks, s.heads)
-                out[i, state, sequence[0]] = loss
-            else:
+            if t.kind[u, state] == DAG:
                 losses_of_tops(values[i], weights[i], t, u, state, out[i, state], fit, s)
 
 
-@part
+@kernel
 def losses_of_tops(
     values: FloatArray,
     weights: FloatArray,
@@ -154,21 +152,13 @@ def losses_of_tops(
     fit: FloatArray,
     s: Scratch,
 ) -> None:
-    """Fill ``out[a]`` for each arm a that can be on top of a partial order."""
-    if t.kind[u, state] == DAG:
-        for arm in range(values.shape[0]):
-            if t.maximal[u, state, arm]:
-                out[arm] = split_dag(values, weights, t.above[u, state], arm, fit, s)
-        return
-    n, trees = pool_trees(values, weights, t, u, state, s)
-    rank_blocks(n, s.blocks, s.ranked)
-    for tree in range(trees):
-        arm = s.trees[tree].root
-        y, w = values[arm], weights[arm]
-        out[arm] = raise_top(n, trees, arm, y, w, s.blocks, s.ranked, s.trees)[1]
+    """Fill ``out[a]`` for each maximal arm a of one state that is a DAG."""
+    for arm in range(values.shape[0]):
+        if t.maximal[u, state, arm]:
+            out[arm] = split_dag(values, weights, t.above[u, state], arm, fit, s)
 
 
-@lean
+@kernel
 def place_unplayed(
     values: FloatArray,
     weights: FloatArray,
@@ -177,14 +167,14 @@ def place_unplayed(
     state: int,
     top: int,
     fit: FloatArray,
-    arms: Records,
+    low: FloatArray,
 ) -> None:
     """Give each arm of weight zero the value nearest its own that keeps the order.
 
     From the top down, each gets at least the highest fit below it and at most the lowest fit
     above. Rounding of weighted arms is cut too. O(k), in a DAG O(k^2).
     """
-    highest = highest_below(weights, t, u, state, fit, arms)
+    highest = highest_below(weights, t, u, state, fit, low)
     if top >= 0 and weights[top] == 0.0:
         fit[top] = max(values[top], highest)
     for j in range(values.shape[0]):
@@ -194,12 +184,12 @@ def place_unplayed(
         if weights[arm] > 0.0:
             fit[arm] = min(fit[arm], high)
         elif arm != top:
-            fit[arm] = min(max(values[arm], arms[arm].low), high)
+            fit[arm] = min(max(values[arm], low[arm]), high)
 
 
-@lean
+@kernel
 def highest_below(
-    weights: FloatArray, t: OrderTables, u: int, state: int, fit: FloatArray, arms: Records
+    weights: FloatArray, t: OrderTables, u: int, state: int, fit: FloatArray, low: FloatArray
 ) -> float:
     """Write the highest fit of the weighted arms at or below each arm; return that of all.
 
@@ -208,21 +198,21 @@ def highest_below(
     k = weights.shape[0]
     highest = -np.inf
     for arm in range(k):
-        arms[arm].low = fit[arm] if weights[arm] > 0.0 else -np.inf
-        highest = max(highest, arms[arm].low)
+        low[arm] = fit[arm] if weights[arm] > 0.0 else -np.inf
+        highest = max(highest, low[arm])
     for j in range(k - 1, -1, -1):
         arm = t.sequence[u, state, j]
         if t.kind[u, state] == DAG:
             for b in range(k):
                 if t.above[u, state, arm, b]:
-                    arms[arm].low = max(arms[arm].low, arms[b].low)
+                    low[arm] = max(low[arm], low[b])
         elif t.parent[u, state, arm] >= 0:
             parent = t.parent[u, state, arm]
-            arms[parent].low = max(arms[parent].low, arms[arm].low)
+            low[parent] = max(low[parent], low[arm])
     return highest
 
 
-@lean
+@kernel
 def lowest_above(t: OrderTables, u: int, state: int, arm: int, fit: FloatArray) -> float:
     """Return the lowest fit of the arms above ``arm``; without a DAG, of the one directly above."""
     high = np.inf

@@ -5,11 +5,11 @@ index ``i`` from the segment's ``lo`` to ``hi - 1``.
 """
 
 from lobandits.basics.checks import BoolArray, FloatArray, IntArray
-from lobandits.basics.kernel import lean, part
+from lobandits.basics.kernel import kernel
 from lobandits.projection.scratch import Records, Scratch
 
 
-@lean
+@kernel
 def split_dag(
     values: FloatArray,
     weights: FloatArray,
@@ -55,7 +55,7 @@ def split_dag(
     return loss
 
 
-@part
+@kernel
 def centre(
     values: FloatArray, weights: FloatArray, lo: int, hi: int, members: Records
 ) -> tuple[float, float]:
@@ -78,7 +78,7 @@ def centre(
     return origin, total / mass
 
 
-@part
+@kernel
 def upper_set(
     weights: FloatArray,
     above: BoolArray,
@@ -109,7 +109,7 @@ def upper_set(
     return regroup(weights, above, top, lo, hi, members)
 
 
-@part
+@kernel
 def cancel_greedily(
     above: BoolArray, top: int, lo: int, hi: int, members: Records, flow: FloatArray
 ) -> None:
@@ -127,7 +127,7 @@ def cancel_greedily(
             j += 1
 
 
-@part
+@kernel
 def augment(
     above: BoolArray,
     top: int,
@@ -167,7 +167,7 @@ def augment(
     return False
 
 
-@part
+@kernel
 def cancel(end: int, members: Records, flow: FloatArray) -> None:
     """Cancel as much as fits along the path found, which ends in the deficit ``end``."""
     move = -members[end].excess
@@ -188,7 +188,7 @@ def cancel(end: int, members: Records, flow: FloatArray) -> None:
         flow[i, j] += move
 
 
-@part
+@kernel
 def regroup(
     weights: FloatArray, above: BoolArray, top: int, lo: int, hi: int, members: Records
 ) -> int:
@@ -224,7 +224,7 @@ def regroup(
     return size
 
 
-@part
+@kernel
 def is_upper(above: BoolArray, top: int, i: int, lo: int, hi: int, members: Records) -> bool:
     """Tell whether the search has reached the arm at place i, or one below it. O(n)."""
     if members[i].source >= 0:

@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lobandits.basics.checks import FloatArray, IntArray, finite_array, not_negative, number_array
-from lobandits.basics.kernel import lean
+from lobandits.basics.kernel import kernel
 from lobandits.errors import LobInputError
-from lobandits.orders import LatentOrders, PartialOrder, UserOrders
+from lobandits.orders import DAG, LatentOrders, PartialOrder, UserOrders
 from lobandits.orders.arms import arm_index
-from lobandits.projection.kernels import losses_rows, project_rows
+from lobandits.projection.kernels import losses_of_chains, losses_of_dags, project_rows
 from lobandits.projection.scratch import make_scratch
 
 LARGEST = 1e50  # of values and weights: the kernels multiply up to four weights and two values
@@ -97,8 +97,10 @@ def projection_losses(
         )
     rows = y.reshape(-1, orders.n_arms)
     out = np.full((len(rows), orders.n_states, orders.n_arms), np.inf)
-    fit, scratch = np.empty(orders.n_arms), make_scratch(orders.n_arms)
-    losses_rows(rows, w.reshape(rows.shape), orders.tables, out, fit, scratch)
+    loads, tables, scratch = w.reshape(rows.shape), orders.tables, make_scratch(orders.n_arms)
+    losses_of_chains(rows, loads, tables, out, scratch)
+    if (tables.kind == DAG).any():  # else what projects these need not be compiled
+        losses_of_dags(rows, loads, tables, out, np.empty(orders.n_arms), scratch)
     return out.reshape((*y.shape[:-1], orders.n_states, orders.n_arms))
 
 
@@ -135,7 +137,7 @@ def _checked(values: ArrayLike, weights: ArrayLike, n_arms: int) -> tuple[FloatA
     return y, w
 
 
-@lean
+@kernel
 def ordinary(values: FloatArray, weights: FloatArray, largest: float) -> bool:
     """Tell whether all values are finite, all weights zero or positive, and none too large."""
     fine = True

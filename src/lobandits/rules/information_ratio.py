@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lobandits.basics.checks import BoolArray, FloatArray, IntArray
-from lobandits.basics.kernel import kernel, lean, writable
+from lobandits.basics.kernel import kernel, writable
 
 SURE, UNSURE = 1.4, 0.6  # the exponent of regret where orders are certain, and what doubt adds
 EXTRA = 4.0  # what doubt adds beyond before the first play
@@ -107,7 +107,7 @@ def mix_arms(
         mix_two_arms(regret[u], information[u], some, power[u], order, odds[u])
 
 
-@lean
+@kernel
 def mix_two_arms(
     regret: FloatArray,
     information: FloatArray,
@@ -147,7 +147,7 @@ def mix_two_arms(
     share_alike(lower, 1.0 - part, regret, information, allowed, out)
 
 
-@lean
+@kernel
 def front(regret: FloatArray, information: FloatArray, allowed: BoolArray, order: IntArray) -> int:
     """Keep of arms by regret the allowed ones with more information than all before.
 
@@ -167,7 +167,7 @@ def front(regret: FloatArray, information: FloatArray, allowed: BoolArray, order
     return n
 
 
-@lean
+@kernel
 def share_alike(
     arm: int,
     chance: float,
@@ -191,7 +191,7 @@ def share_alike(
             out[a] += chance / alike
 
 
-@lean
+@kernel
 def is_like(
     a: int, b: int, regret: FloatArray, information: FloatArray, scale: float, spread: float
 ) -> bool:

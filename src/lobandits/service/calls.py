@@ -10,7 +10,6 @@ from threading import Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from lobandits.errors import LobInputError
-from lobandits.policies.rewards import LARGEST, is_reward
 from lobandits.service.decision import (
     Decision,
     check_allowed,
@@ -23,6 +22,7 @@ from lobandits.service.decision import (
     check_user,
 )
 from lobandits.service.errors import InvalidRequestError, UnknownDecisionError
+from lobandits.statistics.rewards import LARGEST, is_reward
 
 LATEST = 253_402_300_799  # seconds: the end of the year 9999
 MOST_ITEMS = 2_000  # decisions and rewards of one transaction, unless a single call has more

@@ -207,7 +207,7 @@ class RewardRun(PolicyRun):
             if stop.is_set():
                 raise CancelledError
             self.numbers, self.allowed, self.played = numbers, allowed, None
-            arms = policy.decide(state, numbers, allowed)
+            arms = policy.decide(policy.seen(state), numbers, allowed)
             if not isinstance(arms, np.ndarray) or arms.shape != (n,) or arms.dtype != np.int64:
                 raise TypeError(f"decide() must return int64 of shape ({n},), got {arms!r}")
             now = self._present()
@@ -243,7 +243,7 @@ class RewardRun(PolicyRun):
                 alone, policy = self.state.take([user]), self.policy.take([user])
                 if self.played is None:
                     allowed = self.allowed[one if len(self.allowed) > 1 else slice(None)]
-                    policy.decide(alone, self.numbers[one], allowed)
+                    policy.decide(policy.seen(alone), self.numbers[one], allowed)
                 else:
                     arms, rewards = self.played
                     policy.remember(alone, np.zeros(1, np.int64), arms[one], rewards[one])

@@ -16,7 +16,7 @@ from lobandits.basics.checks import IntArray, finite_array, generator, one_of, u
 from lobandits.basics.frozen import Frozen
 from lobandits.errors import LobInputError
 from lobandits.policies.registry import ProblemLike, known_of, split_options
-from lobandits.policies.rewards import checked_users
+from lobandits.statistics.rewards import checked_users
 
 _classes: dict[str, "type[DuelPolicy]"] = {}
 DUEL_POLICIES: Mapping[str, "type[DuelPolicy]"] = MappingProxyType(_classes)

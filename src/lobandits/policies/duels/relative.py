@@ -12,10 +12,10 @@ from lobandits.basics.checks import BoolArray, FloatArray, IntArray, read_only, 
 from lobandits.basics.kernel import kernel
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
-from lobandits.policies.choices import CUT, draw_arms
 from lobandits.policies.duels.duel_policy import DuelPolicy, DuelState
 from lobandits.policies.explanation import Explanation, rows
 from lobandits.policies.shares import checked_shares, log_shares
+from lobandits.rules.choices import CUT, draw_arms
 
 
 class DuelTables(NamedTuple):

@@ -15,8 +15,8 @@ from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
 from lobandits.orders.contexts import arms_by_context
 from lobandits.policies import Policy
-from lobandits.policies.rewards import LARGEST
 from lobandits.service.decision import LARGEST_NUMBER, MOST_ALLOWED, MOST_CHARACTERS
+from lobandits.statistics.rewards import LARGEST
 
 MAX_BATCH = 1_000
 EXAMPLE = "0190a6e2c3f17d0e8b1d5a3f0d6e9c42"

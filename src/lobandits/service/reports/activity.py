@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lobandits.basics.checks import FloatArray, IntArray
-from lobandits.policies.choices import normalised
+from lobandits.rules.choices import normalised
 from lobandits.service.model import Model
 from lobandits.service.reports.fit import fit_report, recent_report
 from lobandits.service.served_policy import state_of

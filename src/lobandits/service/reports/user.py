@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from lobandits.policies.choices import normalised
+from lobandits.rules.choices import normalised
 from lobandits.service.control_group import CONTROL, MODEL, Rules
 from lobandits.service.model import Model, Places, Table
 from lobandits.service.served_policy import state_of

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lobandits.basics.checks import FloatArray, IntArray, shaped_array, whole_numbers
-from lobandits.basics.kernel import kernel, lean
+from lobandits.basics.kernel import kernel
 from lobandits.errors import LobInputError
 
 LARGEST = 1e40  # so that means, with their rounding, are values that projections take
@@ -87,7 +87,7 @@ def checked_times(
     return shaped_array("times", times, (length,))
 
 
-@lean
+@kernel
 def first_fault(
     users: IntArray, arms: IntArray, rewards: FloatArray, n_users: int, n_arms: int, largest: float
 ) -> tuple[int, int]:
@@ -116,16 +116,7 @@ def add_exactly(total: Number, carry: Number, value: Number) -> tuple[Number, Nu
     return total, low - (total - high)
 
 
-@lean
-def add_reward(
-    counts: IntArray, sums: FloatArray, carries: FloatArray, u: int, a: int, reward: float
-) -> None:
-    """Add the reward of an arm of one user, in place."""
-    counts[u, a] += 1
-    sums[u, a], carries[u, a] = add_exactly(sums[u, a], carries[u, a], reward)
-
-
-@lean
+@kernel
 def add_rewards(
     counts: IntArray,
     sums: FloatArray,
@@ -136,4 +127,6 @@ def add_rewards(
 ) -> None:
     """Add reward i to arm ``arms[i]`` of user ``users[i]``, in place; users may repeat."""
     for i in range(len(users)):
-        add_reward(counts, sums, carries, users[i], arms[i], rewards[i])
+        u, a = users[i], arms[i]
+        counts[u, a] += 1
+        sums[u, a], carries[u, a] = add_exactly(sums[u, a], carries[u, a], rewards[i])

@@ -2,15 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lobandits.basics.checks import FloatArray, IntArray, number_array, one_of, user_indices
 from lobandits.errors import LobInputError
-from lobandits.policies.rewards import add_exactly
+from lobandits.statistics.rewards import add_exactly
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -21,25 +20,16 @@ else:
 
     S = TypeVar("S", bound="State")
 
-Role = Literal["sum", "memory", "cache"]
-Ages = Literal["scale", "reset", "renew", "keep"]
+Role = Literal["sum", "memory"]
 
 
-def array(
-    role: Role, *axes: str, dtype: Any = np.int64, empty: int = 0, ages: Ages | None = None
-) -> dict[str, Any]:
+def array(role: Role, *axes: str, dtype: Any = np.int64, empty: int = 0) -> dict[str, Any]:
     """Return the metadata of a state's field: what becomes of its array, and how it starts.
 
-    The role is ``"sum"``: `merge` adds it; ``"memory"``: not additive and not derivable, so it is
-    stored, and a merge forgets it; or ``"cache"``: derivable, so it is never stored. ``axes``
-    follow the one of users; ``empty`` stands for nothing known.
-
-    Where a state forgets, ``ages`` says what a factor on all weights does to the array: "scale" (by
-    the same factor; the default of sums), "reset" (to empty), "renew" (to empty where other rewards
-    are read from now on; they may fade) or "keep".
+    The role is ``"sum"``: `merge` adds it; or ``"memory"``: what does not add up, which a merge
+    drops. ``axes`` follow the one of users; ``empty`` stands for nothing known.
     """
-    ages = ages or ("scale" if role == "sum" else "keep")
-    return {"role": role, "axes": axes, "dtype": dtype, "empty": empty, "ages": ages}
+    return {"role": role, "axes": axes, "dtype": dtype, "empty": empty}
 
 
 @dataclass(eq=False, repr=False)
@@ -73,9 +63,6 @@ class State:
     sums: FloatArray = field(metadata=array("sum", "arms", dtype=np.float64))
     carries: FloatArray = field(metadata=array("sum", "arms", dtype=np.float64))
 
-    def __post_init__(self) -> None:
-        """Prepare what goes with the arrays; kinds of states that need more override this."""
-
     @property
     def n_users(self) -> int:
         """Number of users."""
@@ -91,11 +78,6 @@ class State:
         """Rewards recorded for each user, (n_users,)."""
         plays: IntArray = self.counts.sum(axis=1)
         return plays
-
-    @property
-    def effective(self) -> tuple[Any, FloatArray]:
-        """Counts and sums as bounds on means need them: so many equal rewards tell as much."""
-        return self.counts, self.sums
 
     @property
     def means(self) -> FloatArray:
@@ -134,16 +116,12 @@ class State:
         return replace(self, **{name: value.copy() for name, value in self.arrays().items()})
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
-        """Return copies of the arrays that must be stored, for `Policy.restore`."""
-        return {name: value.copy() for name, value in self.arrays("sum", "memory").items()}
+        """Return copies of the arrays, for `Policy.restore`."""
+        return {name: value.copy() for name, value in self.arrays().items()}
 
-    def arrays(self, *roles: Role) -> dict[str, NDArray[Any]]:
-        """Return the arrays by name; with ``roles``, only those that have one of them."""
-        return {
-            f.name: getattr(self, f.name)
-            for f in fields(self)
-            if not roles or f.metadata["role"] in roles
-        }
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def __repr__(self) -> str:
         return (
@@ -154,33 +132,19 @@ class State:
 
 def empty_state(kind: type[S], n_users: int, **sizes: int) -> S:
     """Return a state of users of whom nothing is known; ``sizes`` are those of the axes."""
+    described: Any = kind
     arrays = {}
-    known = cast("Any", kind)  # hashable, which mypy does not see
-    for name, axes, dtype, empty in _layout(known):
-        arrays[name] = np.zeros((n_users, *map(sizes.__getitem__, axes)), dtype)
-        if empty:
-            arrays[name].fill(empty)
+    for f in fields(described):
+        shape = n_users, *map(sizes.__getitem__, f.metadata["axes"])
+        arrays[f.name] = np.full(shape, f.metadata["empty"], f.metadata["dtype"])
     return kind(**arrays)
 
 
-@cache
-def _layout(kind: type[State]) -> list[tuple[Any, ...]]:
-    """Return the name, axes, type and empty value of each array."""
-    return [
-        (f.name, f.metadata["axes"], f.metadata["dtype"], f.metadata["empty"]) for f in fields(kind)
-    ]
-
-
-def check_state(
-    state: Any, kind: type[State], policy: Any, shapes: Mapping[str, tuple[int, ...]]
-) -> None:
-    """Refuse a state of another kind, or with arrays of other shapes, than a policy needs.
-
-    ``shapes`` are those of the arrays that are stored, for one user.
-    """
-    if type(state) is not kind:
+def check_state(state: Any, like: State, policy: Any) -> None:
+    """Refuse a state of another kind, or with arrays of other shapes, than a policy needs."""
+    if type(state) is not type(like):
         raise LobInputError(
-            f"{policy.name} needs a {kind.__name__}, as start() makes it, "
+            f"{policy.name} needs a {type(like).__name__}, as start() makes it, "
             f"got {type(state).__name__}"
         )
     n = state.n_users
@@ -189,35 +153,31 @@ def check_state(
             f"the state has {n} users and {state.n_arms} arms, the policy "
             f"{policy.n_users or 'any number of'} users and {policy.n_arms} arms"
         )
-    for name, shape in shapes.items():
-        found = getattr(state, name).shape
-        if found != (n, *shape):
+    for name, array in like.arrays().items():
+        shape, needed = getattr(state, name).shape, (n, *array.shape[1:])
+        if shape != needed:
             raise LobInputError(
-                f"the state's {name} has shape {found}, but this {policy.name} needs "
-                f"{(n, *shape)}: another policy made the state"
+                f"the state's {name} has shape {shape}, but this {policy.name} needs "
+                f"{needed}: another policy made the state"
             )
 
 
 def stored_users(data: Mapping[str, ArrayLike]) -> int:
     """Return how many users a stored state has."""
-    for name in ("counts", "ledger"):  # the second where it forgets
-        if isinstance(data, Mapping) and name in data:
-            return len(np.atleast_1d(number_array(name, data[name])))
-    raise LobInputError("a state needs the array 'counts'")
+    if not isinstance(data, Mapping) or "counts" not in data:
+        raise LobInputError("a state needs the array 'counts'")
+    return len(np.atleast_1d(number_array("counts", data["counts"])))
 
 
 def fill(state: S, data: Mapping[str, ArrayLike]) -> S:
     """Copy stored arrays into an empty state, or name the one that does not fit."""
-    stored = state.arrays("sum", "memory")
+    arrays = state.arrays()
     for name in data:
-        one_of("array of a state", name, list(stored))
-    for name, target in stored.items():
+        one_of("array of a state", name, list(arrays))
+    for name, target in arrays.items():
         if name not in data:
             raise LobInputError(f"the state lacks the array {name!r}")
         _copy_into(name, target, data[name])
-    for name, total in state.arrays("sum").items():
-        if total.dtype.kind != "f" and (total < 0).any():
-            raise LobInputError(f"{name} must not be negative")
     if (state.counts < 0).any():
         raise LobInputError("counts must not be negative")
     if ((state.counts == 0) & (state.sums != 0)).any():
@@ -234,10 +194,10 @@ def _copy_into(name: str, target: NDArray[Any], given: ArrayLike) -> None:
         raise LobInputError(f"{name} must be an array of numbers: {error}") from None
     if value.shape != target.shape:
         raise LobInputError(f"{name} must have shape {target.shape}, got {value.shape}")
-    if not floats and value.dtype.kind not in "iu" and value.size:
+    if target.dtype == np.bool_ and value.dtype != np.bool_ and value.size:
+        raise LobInputError(f"{name} must be True or False, got {value.dtype}")
+    if target.dtype.kind == "i" and value.dtype.kind not in "iu" and value.size:
         raise LobInputError(f"{name} must be whole numbers, got {value.dtype}")
-    if target.dtype.kind == "u" and (value < 0).any():
-        raise LobInputError(f"{name} must not be negative")
     target[...] = value
     if not np.isfinite(target).all():
         raise LobInputError(f"{name} must be finite numbers")
