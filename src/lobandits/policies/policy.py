@@ -219,6 +219,12 @@ class Policy(Frozen, ABC, Generic[S]):
         seen: Any = state.read(self.change_limit) if isinstance(state, FadingState) else state
         return seen  # type: ignore[no-any-return]
 
+    def changed(self, state: S) -> BoolArray:
+        """Tell which users have changed, (n_users,): of these, rewards fade."""
+        if isinstance(state, FadingState):
+            return state.changed(self.change_limit)
+        return np.zeros(state.n_users, np.bool_)
+
     @property
     def change_limit(self) -> float:
         """How large a doubt must be before a user has changed; below 0: everybody has."""
