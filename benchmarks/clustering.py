@@ -14,11 +14,10 @@ from scipy.stats import kendalltau
 from timing import seconds, show
 
 from lobandits.basics.checks import FloatArray
-from lobandits.learning import KendallKMeans
-from lobandits.learning.centroids import MeanCentroid
-from lobandits.learning.kendall import pair_signs
-from lobandits.learning.kmeans import assign
-from lobandits.learning.table import impute
+from lobandits.paper.clustering import KendallKMeans
+from lobandits.paper.clustering.impute import impute
+from lobandits.paper.clustering.kendall import pair_signs
+from lobandits.paper.clustering.kmeans import assign, averages
 
 N_ARMS, N_STATES = 19, 140
 PAPER_USERS = 26_826
@@ -40,9 +39,9 @@ def generated(n_users: int, missing: float) -> FloatArray:
 def iteration_row() -> list[object]:
     """One iteration, centres and nearest orders, against scipy's distances alone on a part."""
     means = generated(PAPER_USERS, missing=0.0)
-    users, centroid = pair_signs(means), MeanCentroid(impute(means)[0])
+    users, values = pair_signs(means), impute(means)[0]
     start = assign(users, means[:N_STATES], 0)
-    ours = seconds(lambda: assign(users, centroid.update(start.labels, start.centers), 1))
+    ours = seconds(lambda: assign(users, averages(values, start.labels, N_STATES), 1))
     loop = seconds(
         lambda: [[kendalltau(x, c).statistic for c in start.centers] for x in means[:PART]], 1
     )

@@ -10,13 +10,9 @@ from lobandits.evaluation import Evaluation as Evaluation
 from lobandits.evaluation import evaluate as evaluate
 from lobandits.learning import GaussianRatings as GaussianRatings
 from lobandits.learning import GeneratedRatings as GeneratedRatings
-from lobandits.learning import KendallKMeans as KendallKMeans
 from lobandits.learning import Model as Model
-from lobandits.learning import MovieLensRatings as MovieLensRatings
 from lobandits.learning import RewardTable as RewardTable
-from lobandits.learning import exact_orders as exact_orders
 from lobandits.learning import learn as learn
-from lobandits.learning import load_movielens as load_movielens
 from lobandits.learning import make_gaussian_ratings as make_gaussian_ratings
 from lobandits.learning import make_ratings as make_ratings
 from lobandits.learning import reward_table as reward_table
@@ -24,6 +20,11 @@ from lobandits.learning.curve import EvidenceCurve as EvidenceCurve
 from lobandits.orders import LatentOrders as LatentOrders
 from lobandits.orders import PartialOrder as PartialOrder
 from lobandits.orders import UserOrders as UserOrders
+from lobandits.paper.clustering import KendallKMeans as KendallKMeans
+from lobandits.paper.clustering import exact_orders as exact_orders
+from lobandits.paper.movielens import MovieLens as MovieLens
+from lobandits.paper.movielens import MovieLensRatings as MovieLensRatings
+from lobandits.paper.movielens import load_movielens as load_movielens
 from lobandits.policies import MTS as MTS
 from lobandits.policies import MUCB as MUCB
 from lobandits.policies import POLICIES as POLICIES
@@ -59,7 +60,6 @@ from lobandits.simulation import Synthetic as Synthetic
 from lobandits.simulation import simulate as simulate
 from lobandits.simulation import simulate_duels as simulate_duels
 from lobandits.simulation.learned_users import LearnedUsers as LearnedUsers
-from lobandits.simulation.movielens import MovieLens as MovieLens
 from lobandits.theory import lobucb_regret_bound as lobucb_regret_bound
 from lobandits.theory import regret_lower_bound as regret_lower_bound
 from lobandits.theory import samples_for_exact_orders as samples_for_exact_orders

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.learning.editions import write_csv, zipped
-from tests.learning.server import Files, serving
+from tests.paper.movielens.editions import write_csv, zipped
+from tests.paper.movielens.server import Files, serving
 from typer.testing import CliRunner
 
 from lobandits.cli.app import app
-from lobandits.learning import load_movielens
-from lobandits.learning.movielens.editions import EDITIONS
+from lobandits.paper.movielens import load_movielens
+from lobandits.paper.movielens.editions import EDITIONS
 
 RUNNER = CliRunner()
 NAME = "ml-latest-small.zip"

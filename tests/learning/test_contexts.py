@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 
 from lobandits import LobInputError
-from lobandits.learning import KendallKMeans, learn, reward_table
-from lobandits.learning.kendall import pair_signs
+from lobandits.learning import learn, reward_table
 from lobandits.orders import LatentOrders
 
 ARMS, CONTEXTS = ("film", "game", "news"), ("day", "night")
@@ -62,24 +61,6 @@ def test_one_context_changes_no_bit() -> None:
         assert getattr(model.prior, part).tobytes() == getattr(plain.prior, part).tobytes()
 
 
-@pytest.mark.parametrize("centroid", ["mean", "borda"])
-def test_clusters_do_not_compare_contexts(centroid: Any) -> None:
-    rng = np.random.default_rng(1)
-    means = rng.normal(size=(60, 6))
-    means[rng.random(means.shape) < 0.1] = np.nan
-    contexts = np.repeat([0, 1], 3)
-    moved = means + np.where(contexts == 1, rng.normal(0, 50, size=(60, 1)), 0.0)
-    found = pair_signs(means, contexts)
-    assert found.signs.shape == (60, 6)
-    assert found.signs.tobytes() == pair_signs(moved, contexts).signs.tobytes()
-    apart = [pair_signs(means[:, :3]), pair_signs(means[:, 3:])]
-    assert found.tried.tolist() == (apart[0].tried + apart[1].tried).tolist()
-    assert found.strict.tolist() == (apart[0].strict + apart[1].strict).tolist()
-    model = KendallKMeans(4, centroid=centroid, contexts=contexts).fit(means)
-    away = np.asarray([model.transform(means), model.transform(moved)])
-    assert away[0].tobytes() == away[1].tobytes()
-
-
 def test_sure_orders_stay_within_contexts() -> None:
     orders = learn(logs(80), context="daypart", n_states=2).prior.sure_orders(0.8)
     assert not orders.precedes[:, :3, 3:].any()
@@ -122,5 +103,3 @@ def test_refuses_what_has_no_contexts() -> None:
         reward_table(logs(4), context="hour")
     with pytest.raises(LobInputError, match="must be different columns, got user, arm, arm"):
         reward_table(logs(4), context="arm")
-    with pytest.raises(LobInputError, match="contexts must be 3 whole numbers"):
-        KendallKMeans(2, contexts=[0, 1]).fit(np.eye(3))

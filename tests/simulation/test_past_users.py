@@ -12,9 +12,9 @@ from lobandits.beliefs import Gaussian, Prior
 from lobandits.errors import LobInputError
 from lobandits.learning import make_ratings
 from lobandits.orders import LatentOrders
+from lobandits.paper.movielens.environment import MovieLens
 from lobandits.policies import make_policy
 from lobandits.simulation import FixedProblems, Problems, Synthetic, simulate
-from lobandits.simulation.movielens import MovieLens
 from lobandits.simulation.past_users import PastUsers
 
 ENV = Synthetic(4, 2, scale=(0.8, 1.25), shift=(-1.0, 1.0), past_users=40, past_rewards=24)

@@ -30,8 +30,8 @@ def data(
     A download that was interrupted goes on where it stopped. The file is checked before it gets
     its name, and is not downloaded twice.
     """
-    from lobandits.learning.movielens.download import default_folder
-    from lobandits.learning.movielens.editions import EDITIONS
+    from lobandits.paper.movielens.download import default_folder
+    from lobandits.paper.movielens.editions import EDITIONS
 
     folder = default_folder() if folder is None else folder
     if name is not None:
@@ -47,8 +47,8 @@ def _download(name: str, folder: Path, url: str | None) -> None:
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 
-    from lobandits.learning.movielens.download import download_movielens
-    from lobandits.learning.movielens.editions import edition
+    from lobandits.paper.movielens.download import download_movielens
+    from lobandits.paper.movielens.editions import edition
 
     there = (folder / edition(name).file).is_file()
     console = Console(stderr=True)

@@ -23,12 +23,16 @@ from lobandits.basics.checks import (
 )
 from lobandits.basics.files import write_file
 from lobandits.errors import LobInputError
-from lobandits.learning.movielens.editions import GENRES
 from lobandits.orders import LatentOrders
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+GENRES = (  # of MovieLens' later editions, sorted
+    "Action", "Adventure", "Animation", "Children", "Comedy", "Crime", "Documentary", "Drama",
+    "Fantasy", "Film-Noir", "Horror", "IMAX", "Musical", "Mystery", "Romance", "Sci-Fi",
+    "Thriller", "War", "Western",
+)  # fmt: skip
 BLOCK_ROWS = 2**18
 LEAST_TRIED = 2
 

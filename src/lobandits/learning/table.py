@@ -241,24 +241,6 @@ def _array(values: Any) -> NDArray[Any]:
     return np.array(values.to_pylist(), dtype=object)
 
 
-def impute(means: FloatArray) -> tuple[FloatArray, float]:
-    r"""Return :math:`\bar x_u + o_a` where :math:`x_{u,a}` is nan, and the share of such cells.
-
-    :math:`\bar x_u` is the user's average over the arms tried, and :math:`o_a` the average of
-    :math:`x_{u,a} - \bar x_u` over the users who tried the arm.
-
-    >>> impute(np.array([[1.0, 2.0, 3.0], [4.0, np.nan, 6.0]]))[0]
-    array([[1., 2., 3.],
-           [4., 5., 6.]])
-    """
-    missing = np.isnan(means)
-    if not missing.any():
-        return means, 0.0
-    typical = np.nanmean(means, axis=1, keepdims=True)
-    offsets = np.nanmean(means - typical, axis=0)
-    return np.where(missing, typical + offsets, means), float(missing.mean())
-
-
 def check_memory(needed: float, what: str, fix: str) -> None:
     """Refuse what needs more bytes than there are: ``what`` needs them, ``fix`` helps."""
     there = available_memory()

@@ -21,7 +21,7 @@ from lobandits.paper.parts.record import Record
 from lobandits.simulation import Synthetic, simulate
 
 if TYPE_CHECKING:
-    from lobandits.simulation.movielens import MovieLens
+    from lobandits.paper.movielens.environment import MovieLens
 
 T = TypeVar("T")
 Advance = Callable[[float], None]

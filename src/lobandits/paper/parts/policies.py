@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from lobandits.basics.checks import BoolArray, FloatArray, IntArray
+from lobandits.paper.movielens.environment import MovieLens
 from lobandits.policies import MUCB, TS, Policy, make_policy
 from lobandits.policies.mucb import MUCBState
 from lobandits.simulation import Synthetic
-from lobandits.simulation.movielens import MovieLens
 from lobandits.simulation.problems import Problems
 
 TS_BY_ARM = "ts(prior='by arm')"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lobandits.basics.checks import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from lobandits.simulation.movielens import MovieLens
+    from lobandits.paper.movielens.environment import MovieLens
 
 Call = Callable[..., Any]
 """Calls a function with arguments, here or in another process, and returns what it returns."""
@@ -86,7 +86,8 @@ class RatingData:
     @cached_property
     def ratings(self) -> Any:
         """The ratings themselves."""
-        from lobandits.learning import load_movielens, make_gaussian_ratings, make_ratings
+        from lobandits.learning import make_gaussian_ratings, make_ratings
+        from lobandits.paper.movielens.ratings import load_movielens
 
         if self.path is not None:
             return load_movielens(self.path)
@@ -121,7 +122,7 @@ class RatingData:
 
     @cached_property
     def _unclustered(self) -> "MovieLens":
-        from lobandits.simulation.movielens import MovieLens
+        from lobandits.paper.movielens.environment import MovieLens
 
         movies, users = self.filters
         return MovieLens(
@@ -159,7 +160,7 @@ class RatingData:
 
     def facts(self) -> dict[str, Any]:
         """Return what the report says of the ratings."""
-        from lobandits.learning.table import impute
+        from lobandits.paper.clustering.impute import impute
 
         table = self.draws[0]._unclustered.table
         facts = {

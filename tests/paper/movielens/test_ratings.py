@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.learning.editions import (
+from tests.paper.movielens.editions import (
     MOVIES,
     PLAIN,
     RATINGS,
@@ -19,7 +19,7 @@ from tests.learning.editions import (
 )
 
 from lobandits.errors import LobWarning
-from lobandits.learning.movielens import load_movielens
+from lobandits.paper.movielens import load_movielens
 
 WRITERS: dict[str, Callable[[Path], Path]] = {
     "ml-100k": write_100k,

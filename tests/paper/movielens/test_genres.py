@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.learning.editions import MOVIES, RATINGS, REAL, write_csv
+from tests.paper.movielens.editions import MOVIES, RATINGS, REAL, write_csv
 
 from lobandits.errors import LobInputError
-from lobandits.learning.movielens import MovieLensRatings, genre_table, load_movielens
 from lobandits.learning.table import RewardTable
+from lobandits.paper.movielens import MovieLensRatings, genre_table, load_movielens
 
 GENRES = ["Action", "Comedy", "Drama", "War"]
 

@@ -1,29 +1,28 @@
 """k-means with Kendall's tau, and its seeds, against plain loops."""
 
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
-from tests.learning import naive
-from tests.learning.planted import as_set, planted
+from tests.paper.clustering import naive
+from tests.paper.clustering.planted import as_set, planted
 
 from lobandits.errors import LobInputError
-from lobandits.learning import KendallKMeans, kmeans
-from lobandits.learning.centroids import MeanCentroid
-from lobandits.learning.kendall import pair_signs, rank
-from lobandits.learning.kmeans import iterate, plus_plus
-from lobandits.learning.table import impute
+from lobandits.paper.clustering import KendallKMeans, kmeans
+from lobandits.paper.clustering.impute import impute
+from lobandits.paper.clustering.kendall import pair_signs, rank
+from lobandits.paper.clustering.kmeans import iterate, plus_plus
 
 Floats = naive.Floats
 
 
-@pytest.mark.parametrize("centroid", ["mean", "borda"])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_finds_planted_orders(centroid: Any, missing: float) -> None:
+def test_finds_planted_orders(missing: float) -> None:
     means, orders, states = planted(600, 8, 6, noise=0.3, missing=missing, seed=0)
-    model = KendallKMeans(6, centroid=centroid).fit(means)
+    model = KendallKMeans(6).fit(means)
     assert as_set(model.rankings_) == as_set(orders)
     assert model.merged_ == 0
     same = model.rankings_[model.labels_] == orders[states]
@@ -38,16 +37,15 @@ def test_iterations_equal_their_twin(missing: float, seed: int) -> None:
     users, (filled, _) = pair_signs(means), impute(means)
     np.testing.assert_allclose(filled, naive.impute(means))
     seeds = np.array([0, 1, 2, 3])
-    found = iterate(users, MeanCentroid(filled), seeds, 20, lambda steps: None)
+    found = iterate(users, filled, seeds, 20, lambda steps: None)
     inertia, rankings = naive.lloyd(means, seeds, 20)
     assert found.inertia == pytest.approx(inertia, abs=1e-12)
     assert found.rankings.tolist() == rankings
 
 
-@pytest.mark.parametrize("centroid", ["mean", "borda"])
-def test_result_is_consistent(centroid: Any) -> None:
+def test_result_is_consistent() -> None:
     means, _, _ = planted(300, 7, 5, noise=3.0, missing=0.2, seed=4)
-    model = KendallKMeans(12, centroid=centroid, n_init=2).fit(means)
+    model = KendallKMeans(12, n_init=2).fit(means)
     assert np.bincount(model.labels_).min() > 0
     assert model.merged_ == 12 - len(model.rankings_)
     assert model.imputed_share_ == pytest.approx(np.isnan(means).mean())
@@ -72,24 +70,18 @@ def test_empty_states_start_again_at_the_farthest_users() -> None:
     means, _, _ = planted(200, 6, 4, noise=0.1, missing=0.0, seed=5)
     users = pair_signs(means)
     seeds = np.zeros(4, dtype=np.int64)  # four times the same order
-    found = iterate(users, MeanCentroid(means), seeds, 50, lambda steps: None)
+    found = iterate(users, means, seeds, 50, lambda steps: None)
     assert np.unique(found.labels).size == 4
     assert found.inertia < 0.05
 
 
-class Alternating:
-    """Centres that swap an order's place: labels alternate for ever."""
-
-    values = np.array([[3.0, 2, 1], [1, 2, 3]])
-
-    def update(self, labels: Any, centers: Floats) -> Floats:
-        return centers[::-1].copy()
-
-
-def test_stops_in_a_cycle_and_keeps_the_best() -> None:
+def test_stops_in_a_cycle_and_keeps_the_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two centres that change places in every iteration: labels alternate for ever."""
     means = np.array([[3.0, 2, 1], [1, 2, 3], [2, 3, 1]])
+    places = cycle([[1, 0], [0, 1]])
+    monkeypatch.setattr(kmeans, "averages", lambda values, labels, m: values[next(places)])
     steps: list[int] = []
-    found = iterate(pair_signs(means), Alternating(), np.array([0, 1]), 1000, steps.append)
+    found = iterate(pair_signs(means), means, np.array([0, 1]), 1000, steps.append)
     assert steps == [1, 1, 998]
     assert found.n_iter == 0
 
@@ -134,7 +126,6 @@ def test_the_same_seed_gives_the_same_result() -> None:
         ({"n_states": 0}, np.eye(4), "n_states must be a whole number of at least 1"),
         ({"n_init": 0}, np.eye(9), "n_init"),
         ({"max_iter": 0}, np.eye(9), "max_iter"),
-        ({"centroid": "bord"}, np.eye(9), "did you mean 'borda'"),
         ({"n_states": 1}, [[1, np.nan], [2, np.nan]], r"no user has a mean for arms \[1\]"),
         ({"n_states": 1}, [[1, 2], [np.nan, np.nan]], r"users \[1\] have no mean at all"),
         ({"n_states": 1}, [[1], [2]], "1 feature"),
@@ -148,7 +139,7 @@ def test_errors_name_the_value(options: Any, means: Any, message: str) -> None:
 
 def test_wrong_options_are_errors_of_lobandits() -> None:
     with pytest.raises(LobInputError):
-        KendallKMeans(centroid="median").fit(np.eye(9))  # type: ignore[arg-type]
+        KendallKMeans(n_init=0).fit(np.eye(9))
 
 
 def test_is_a_scikit_learn_estimator() -> None:

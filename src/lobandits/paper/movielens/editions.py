@@ -4,11 +4,6 @@ from typing import NamedTuple
 
 from lobandits.basics.checks import one_of
 
-GENRES = (  # of the later editions, sorted
-    "Action", "Adventure", "Animation", "Children", "Comedy", "Crime", "Documentary", "Drama",
-    "Fantasy", "Film-Noir", "Horror", "IMAX", "Musical", "Mystery", "Romance", "Sci-Fi",
-    "Thriller", "War", "Western",
-)  # fmt: skip
 GENRES_100K = (  # in the order of the columns of u.item that say yes or no
     "unknown", "Action", "Adventure", "Animation", "Children's", "Comedy", "Crime",
     "Documentary", "Drama", "Fantasy", "Film-Noir", "Horror", "Musical", "Mystery", "Romance",

@@ -14,7 +14,7 @@ from urllib.parse import urljoin, urlsplit
 from urllib.request import Request, urlopen
 
 from lobandits.errors import LobError, LobInputError
-from lobandits.learning.movielens.editions import edition
+from lobandits.paper.movielens.editions import edition
 
 ADDRESS = "https://files.grouplens.org/datasets/movielens/"
 PIECE = 1 << 18

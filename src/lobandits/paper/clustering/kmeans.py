@@ -4,17 +4,18 @@ import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits.basics.checks import BoolArray, FloatArray, IntArray, one_of, whole
+from lobandits.basics.checks import BoolArray, FloatArray, IntArray, whole
 from lobandits.basics.progress import progress_bar
 from lobandits.errors import LobInputError
-from lobandits.learning.centroids import CENTROIDS, Centroid, make_centroid
-from lobandits.learning.estimator import Estimator
-from lobandits.learning.kendall import (
+from lobandits.learning.table import check_memory
+from lobandits.paper.clustering.estimator import Estimator
+from lobandits.paper.clustering.impute import impute
+from lobandits.paper.clustering.kendall import (
     PairSigns,
     agreements,
     distances,
@@ -23,7 +24,6 @@ from lobandits.learning.kendall import (
     pair_signs,
     rank,
 )
-from lobandits.learning.table import check_memory, impute
 
 MOST_USERS = 50_000  # seeds are chosen among at most so many users, drawn at random
 
@@ -36,25 +36,18 @@ class KendallKMeans(Estimator):
     where d is the share of the pairs of arms tried by the user that the order ranks oppositely,
     ties of the user by half. The paper's method: k-means, in which a state's centre is the
     average of its members' means, and its order that of the centre (of equal arms, the lower
-    number first).
+    number first). An iteration may raise the objective; the best is kept.
 
     Parameters
     ----------
     n_states
         Number of states, m. Fewer are found where orders become equal.
-    centroid
-        "mean": the members' average, as in the paper; an iteration may raise the objective, and
-        the best is kept. "borda": the members' average of Borda scores (arms below less arms
-        above), unless the old order is nearer to the members; no iteration raises the objective.
     n_init
         Runs from different seeds; the best is kept.
     max_iter
         Iterations of a run, at most.
     random_state
         Seed of the k-means++ seeding.
-    contexts
-        The number of each arm's context: arms of different contexts are not compared. By default
-        all arms are in one.
     progress
         Show a progress bar, if standard error is a terminal.
 
@@ -95,25 +88,20 @@ class KendallKMeans(Estimator):
         self,
         n_states: int = 8,
         *,
-        centroid: Literal["mean", "borda"] = "mean",
         n_init: int = 4,
         max_iter: int = 100,
         random_state: Any = 0,
-        contexts: ArrayLike | None = None,
         progress: bool = False,
     ) -> None:
         self.n_states = n_states
-        self.centroid = centroid
         self.n_init = n_init
         self.max_iter = max_iter
         self.random_state = random_state
-        self.contexts = contexts
         self.progress = progress
 
     def fit(self, X: ArrayLike, y: None = None) -> "KendallKMeans":
         """Find the orders of users with means X (n_users, n_arms), nan where not tried."""
         n_states = whole("n_states", self.n_states)
-        one_of("centroid", self.centroid, CENTROIDS)
         n_init, max_iter = whole("n_init", self.n_init), whole("max_iter", self.max_iter)
         means = self.checked(X, reset=True)
         n, k = means.shape
@@ -123,20 +111,19 @@ class KendallKMeans(Estimator):
             f"comparing {n:,} users in {pairs:,} pairs of arms",
             "give fewer arms",
         )
-        everybody = pair_signs(means, self._contexts(k))
+        everybody = pair_signs(means)
         told = np.flatnonzero(everybody.tried)
         _check_enough(n_states, len(told), ~np.isnan(means))
         filled, self.imputed_share_ = impute(means)
         users = everybody
         if len(told) < len(means):
-            users, filled, means = everybody.take(told), filled[told], means[told]
-        centroid = make_centroid(self.centroid, means, filled, users)
+            users, filled = everybody.take(told), filled[told]
         starts = _random(self.random_state).randint(2**31, size=n_init)
         runs = []
         with progress_bar(n_init * max_iter, self.progress, "clustering", "iterations") as advance:
             for start in starts:
-                seeds = plus_plus(users, centroid.values, n_states, np.random.default_rng(start))
-                runs.append(iterate(users, centroid, seeds, max_iter, advance))
+                seeds = plus_plus(users, filled, n_states, np.random.default_rng(start))
+                runs.append(iterate(users, filled, seeds, max_iter, advance))
         self._keep(min(runs, key=lambda run: run.inertia), everybody)
         self.merged_ = n_states - len(self.rankings_)
         return self
@@ -151,7 +138,7 @@ class KendallKMeans(Estimator):
         self._n_features_out = len(self.rankings_)
 
     def _assign(self, users: PairSigns) -> tuple[IntArray, float]:
-        labels, agreement = nearest(users, order_signs(self.rankings_, users.contexts))
+        labels, agreement = nearest(users, order_signs(self.rankings_))
         labels[users.tried == 0] = self._largest
         return labels, float(users.distances(agreement).mean())
 
@@ -165,25 +152,14 @@ class KendallKMeans(Estimator):
     def transform(self, X: ArrayLike) -> FloatArray:
         """Return the distance of each user to each state's order: (n_users, n_found)."""
         users = self._users(X)
-        return distances(users, order_signs(self.rankings_, users.contexts))
+        return distances(users, order_signs(self.rankings_))
 
     def score(self, X: ArrayLike, y: None = None) -> float:
         """Return minus the mean distance of the users to the nearest order."""
         return -self._assign(self._users(X))[1]
 
     def _users(self, X: ArrayLike) -> PairSigns:
-        means = self.checked(X, reset=False)
-        return pair_signs(means, self._contexts(means.shape[1]))
-
-    def _contexts(self, n_arms: int) -> IntArray | None:
-        if self.contexts is None:
-            return None
-        numbers = np.asarray(self.contexts)
-        if numbers.shape != (n_arms,) or numbers.dtype.kind not in "iu":
-            raise LobInputError(
-                f"contexts must be {n_arms} whole numbers, one for each arm, got {self.contexts!r}"
-            )
-        return numbers
+        return pair_signs(self.checked(X, reset=False))
 
 
 def _random(seed: Any) -> np.random.RandomState:
@@ -225,21 +201,21 @@ class Clusters(NamedTuple):
 
 def iterate(
     users: PairSigns,
-    centroid: Centroid,
+    values: FloatArray,
     seeds: IntArray,
     max_iter: int,
     advance: Callable[[int], None],
 ) -> Clusters:
-    """Return the best iterate from the centres of the users ``seeds`` on.
+    """Return the best iterate from the centres ``values`` of the users ``seeds`` on.
 
     Stops when a labelling comes back: at a fixed point, or in a cycle. Labels decide all that
     follows, so digests of those seen suffice.
     """
-    current = best = assign(users, centroid.values[seeds], 0)
+    current = best = assign(users, values[seeds], 0)
     seen = {_digest(current.labels)}
     for step in range(1, max_iter + 1):
-        centers = centroid.update(current.labels, current.centers)
-        _reseed(centers, centroid.values, users.excess(current.agreement))
+        centers = averages(values, current.labels, len(current.centers))
+        _reseed(centers, values, users.excess(current.agreement))
         current = assign(users, centers, step)
         advance(1)
         if current.inertia < best.inertia:
@@ -254,9 +230,17 @@ def iterate(
 def assign(users: PairSigns, centers: FloatArray, n_iter: int) -> Clusters:
     """Return the iterate with these centres."""
     rankings = rank(centers)
-    labels, agreement = nearest(users, order_signs(rankings, users.contexts))
+    labels, agreement = nearest(users, order_signs(rankings))
     inertia = float(users.distances(agreement).mean())
     return Clusters(centers, rankings, labels, agreement, inertia, n_iter)
+
+
+def averages(values: FloatArray, labels: IntArray, n_states: int) -> FloatArray:
+    """Return the average of each state's members; nan without members."""
+    counts = np.bincount(labels, minlength=n_states).astype(np.float64)
+    sums = [np.bincount(labels, column, minlength=n_states) for column in values.T]
+    with np.errstate(invalid="ignore"):
+        return np.stack(sums, axis=1) / counts[:, None]
 
 
 def _reseed(centers: FloatArray, values: FloatArray, excess: FloatArray) -> None:
@@ -298,7 +282,7 @@ def plus_plus(
 
 
 def _excess(users: PairSigns, orders: IntArray) -> FloatArray:
-    signs = order_signs(orders, users.contexts)
+    signs = order_signs(orders)
     products = np.concatenate([block for _, block in agreements(users, signs)])
     return np.ascontiguousarray(users.excess(products.T).T)
 

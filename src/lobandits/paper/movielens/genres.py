@@ -6,8 +6,8 @@ import numpy as np
 
 from lobandits.basics.checks import whole
 from lobandits.errors import LobInputError
-from lobandits.learning.movielens.ratings import MovieLensRatings
 from lobandits.learning.table import RewardTable, pivot
+from lobandits.paper.movielens.ratings import MovieLensRatings
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -4,11 +4,11 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from tests.learning.server import N_RATINGS, NAME, Files, get, zips
+from tests.paper.movielens.server import N_RATINGS, NAME, Files, get, zips
 
 from lobandits.errors import LobError, LobInputError
-from lobandits.learning.movielens import load_movielens
-from lobandits.learning.movielens.download import default_folder, download_movielens
+from lobandits.paper.movielens import load_movielens
+from lobandits.paper.movielens.download import default_folder, download_movielens
 
 
 def test_a_download_is_checked_named_and_not_repeated(

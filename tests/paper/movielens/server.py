@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from lobandits.learning.movielens.download import download_movielens
+from lobandits.paper.movielens.download import download_movielens
 
 NAME = "ml-20m.zip"
 N_RATINGS = 20_000  # in it

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.learning.editions import write_csv, zipped
-from tests.learning.server import N_RATINGS, NAME, Files, serving
+from tests.paper.movielens.editions import write_csv, zipped
+from tests.paper.movielens.server import N_RATINGS, NAME, Files, serving
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lobandits.basics.checks import BoolArray, FloatArray, IntArray
+from lobandits.basics.checks import FloatArray, IntArray
 
 Signs = NDArray[np.float32]
 
@@ -23,27 +23,25 @@ class PairSigns:
 
     where :math:`P_u` are the pairs of which the user tried both arms: the share of pairs that
     are ordered oppositely, where pairs that either leaves open count half. Without such it
-    is (1 - Kendall's tau) / 2; without pairs it is 1/2. With contexts, only pairs within one count.
+    is (1 - Kendall's tau) / 2; without pairs it is 1/2.
 
     Parameters
     ----------
     signs : (n_users, n_pairs); 0 where tied or not tried
     tried : (n_users,), the number of pairs
     strict : (n_users,), how many of them are no tie
-    contexts : (n_arms,), the number of each arm's context; None for one context of all
     """
 
     signs: NDArray[np.int8] | NDArray[np.float32]
     tried: FloatArray
     strict: FloatArray
-    contexts: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.signs)
 
     def take(self, users: IntArray) -> "PairSigns":
         """Return some users."""
-        return PairSigns(self.signs[users], self.tried[users], self.strict[users], self.contexts)
+        return PairSigns(self.signs[users], self.tried[users], self.strict[users])
 
     def distances(self, agreement: FloatArray) -> FloatArray:
         """Return the distances for agreements (..., n_users), sums of the signs' products."""
@@ -54,54 +52,34 @@ class PairSigns:
         return 0.5 * (self.strict - agreement) / np.maximum(self.tried, 1.0)
 
 
-def compared_pairs(n_arms: int, contexts: IntArray | None = None) -> tuple[IntArray, IntArray]:
-    """Return the pairs a < b of arms that are in the same context, those of arm 0 first."""
-    first, second = np.triu_indices(n_arms, 1)
-    if contexts is None:
-        return first, second
-    same = contexts[first] == contexts[second]
-    return first[same], second[same]
-
-
-def pair_signs(means: FloatArray, contexts: IntArray | None = None) -> PairSigns:
+def pair_signs(means: FloatArray) -> PairSigns:
     """Return users by their means (n_users, n_arms), nan where an arm was not tried."""
     n, k = means.shape
-    groups = np.zeros(k, np.int64) if contexts is None else contexts
-    signs = np.empty((n, len(compared_pairs(k, contexts)[0])), dtype=np.int8)
+    signs = np.empty((n, k * (k - 1) // 2), dtype=np.int8)
     strict = np.empty(n)
     for first in range(0, n, BLOCK):
         rows = slice(first, first + BLOCK)
-        _write_signs(means[rows], groups, signs[rows])
+        _write_signs(means[rows], signs[rows])
         strict[rows] = np.count_nonzero(signs[rows], axis=1)
-    tried = np.zeros(n)
-    for group in np.unique(groups):
-        arms = (~np.isnan(means[:, groups == group])).sum(axis=1).astype(np.float64)
-        tried += arms * (arms - 1) / 2
-    return PairSigns(signs, tried, strict, contexts)
+    arms = (~np.isnan(means)).sum(axis=1).astype(np.float64)
+    return PairSigns(signs, arms * (arms - 1) / 2, strict)
 
 
-def _write_signs(means: FloatArray, groups: IntArray, signs: NDArray[np.int8]) -> None:
-    """Write the signs of `compared_pairs`; comparisons with nan are false."""
+def _write_signs(means: FloatArray, signs: NDArray[np.int8]) -> None:
+    """Write the signs of all pairs a < b, those of arm 0 first; comparisons with nan are false."""
     start = 0
     for a in range(means.shape[1] - 1):
-        one, others = means[:, a : a + 1], means[:, a + 1 :][:, groups[a + 1 :] == groups[a]]
+        one, others = means[:, a : a + 1], means[:, a + 1 :]
         end = start + others.shape[1]
         np.subtract(one > others, one < others, out=signs[:, start:end], dtype=np.int8)
         start = end
 
 
-def order_signs(rankings: IntArray, contexts: IntArray | None = None) -> Signs:
+def order_signs(rankings: IntArray) -> Signs:
     """Return the signs (n_pairs, n_states) of total orders (n_states, n_arms), best first."""
     places = np.argsort(rankings, axis=1)
-    signs = pair_signs(-places.astype(np.float64), contexts).signs
+    signs = pair_signs(-places.astype(np.float64)).signs
     return np.ascontiguousarray(signs.T, dtype=np.float32)
-
-
-def relation_signs(precedes: BoolArray, contexts: IntArray | None = None) -> Signs:
-    """Return the signs (n_pairs, n_states) of orders (n_states, n_arms, n_arms)."""
-    first, second = compared_pairs(precedes.shape[-1], contexts)
-    above, below = precedes[:, first, second].T, precedes[:, second, first].T
-    return np.subtract(above, below, dtype=np.float32)
 
 
 def rank(values: FloatArray) -> IntArray:

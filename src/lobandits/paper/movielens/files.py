@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
 from lobandits.errors import LobError, LobInputError
-from lobandits.learning.movielens.editions import GENRES_100K, NO_GENRE
+from lobandits.paper.movielens.editions import GENRES_100K, NO_GENRE
 
 if TYPE_CHECKING:
     import duckdb

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from lobandits.basics.checks import IntArray, whole
 from lobandits.basics.words import counted
 from lobandits.errors import LobInputError
-from lobandits.learning.kendall import rank
 from lobandits.learning.logs import Logs, reward_table
 from lobandits.learning.table import RewardTable
 from lobandits.orders import LatentOrders
+from lobandits.paper.clustering.kendall import rank
 
 SHOWN = 3
 

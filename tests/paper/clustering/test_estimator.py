@@ -9,7 +9,7 @@ import sys
 sys.modules["sklearn"] = None
 import numpy as np
 from lobandits.errors import LobInputError
-from lobandits.learning.kmeans import KendallKMeans
+from lobandits.paper.clustering.kmeans import KendallKMeans
 
 X = [[5, 4, 1], [3.5, 3, 2], [1, 2, 5], [3, np.nan, 4]]
 model = KendallKMeans(n_states=2)
@@ -20,10 +20,12 @@ for wrong in bad:
     except LobInputError as error:
         print(error)
 print(model.fit_predict(X), model.rankings_.tolist())
-try:
-    model.predict([[1, 2]])
-except LobInputError as error:
-    print(error)
+print(model.set_params(n_states=1, n_init=2).fit(X).rankings_.tolist(), model.get_params())
+for wrong in (lambda: model.predict([[1, 2]]), lambda: model.set_params(n_state=3)):
+    try:
+        wrong()
+    except LobInputError as error:
+        print(error)
 """
 
 
@@ -34,5 +36,9 @@ def test_it_learns_without_scikit_learn() -> None:
         "X must have shape (n_users, at least 2), got (2,)",
         "X must be means of at least one user, finite or nan",
         "[0 0 1 1] [[0, 1, 2], [2, 1, 0]]",
+        "[[0, 1, 2]] {'n_states': 1, 'n_init': 2, 'max_iter': 100, 'random_state': 0, "
+        "'progress': False}",
         "X must have shape (n_users, 3), got (1, 2)",
+        "unknown parameter of KendallKMeans 'n_state'; did you mean 'n_states'? "
+        "Known: n_states, n_init, max_iter, random_state, progress",
     ]

@@ -4,12 +4,13 @@ Elsewhere it has the same methods, and checks the same: scikit-learn is needed f
 (pipelines, searches), not for learning.
 """
 
-from typing import Any
+from inspect import signature
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lobandits.basics.checks import FloatArray, IntArray
+from lobandits.basics.checks import FloatArray, IntArray, one_of
 from lobandits.errors import LobInputError
 
 try:
@@ -66,6 +67,17 @@ except ModuleNotFoundError:
             if not len(means) or np.isinf(means).any():
                 raise LobInputError("X must be means of at least one user, finite or nan")
             return means
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:
+            """Return the parameters by name."""
+            return {name: getattr(self, name) for name in signature(type(self)).parameters}
+
+        def set_params(self, **params: Any) -> Self:
+            """Change parameters; return the estimator."""
+            for name, value in params.items():
+                one_of(f"parameter of {type(self).__name__}", name, list(self.get_params()))
+                setattr(self, name, value)
+            return self
 
         def fit(self, X: ArrayLike, y: None = None) -> "Estimator":
             """Fit; what inherits this says how."""

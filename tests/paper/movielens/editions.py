@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from lobandits.errors import LobInputError
-from lobandits.learning.movielens import MovieLensRatings, load_movielens
-from lobandits.learning.movielens.editions import GENRES_100K
+from lobandits.paper.movielens import MovieLensRatings, load_movielens
+from lobandits.paper.movielens.editions import GENRES_100K
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 REAL = ROOT.parent / "shared" / "data" / "ml-latest-small"
 
 Rating = tuple[int, int, float]

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lobandits.errors import LobInputError, LobWarning
-from lobandits.learning.movielens.editions import BY_RATINGS
-from lobandits.learning.movielens.files import open_files, read_movies, read_ratings
+from lobandits.paper.movielens.editions import BY_RATINGS
+from lobandits.paper.movielens.files import open_files, read_movies, read_ratings
 
 if TYPE_CHECKING:
     import pyarrow as pa

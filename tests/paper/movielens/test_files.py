@@ -4,9 +4,17 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tests.learning.editions import RATINGS, refusal, rows, write_100k, write_csv, write_dat, zipped
+from tests.paper.movielens.editions import (
+    RATINGS,
+    refusal,
+    rows,
+    write_100k,
+    write_csv,
+    write_dat,
+    zipped,
+)
 
-from lobandits.learning.movielens import load_movielens
+from lobandits.paper.movielens import load_movielens
 
 
 def test_what_is_no_edition_is_refused(tmp_path: Path) -> None:

@@ -21,11 +21,13 @@ from lobandits.basics.checks import (
 )
 from lobandits.basics.words import counted
 from lobandits.errors import LobInputError
-from lobandits.learning import KendallKMeans, MovieLensRatings, RewardTable, reward_table
+from lobandits.learning import RewardTable, reward_table
 from lobandits.learning.generated import GeneratedRows
-from lobandits.learning.movielens import genre_table
-from lobandits.learning.table import impute
 from lobandits.orders import LatentOrders
+from lobandits.paper.clustering import KendallKMeans
+from lobandits.paper.clustering.impute import impute
+from lobandits.paper.movielens.genres import genre_table
+from lobandits.paper.movielens.ratings import MovieLensRatings
 from lobandits.projection import project
 from lobandits.simulation.past_users import PAST_REWARDS, PastUsers
 from lobandits.simulation.problems import Problems

@@ -8,13 +8,15 @@ from multiprocessing import get_context
 
 import numpy as np
 import pytest
-from tests.learning.editions import REAL
+from tests.paper.movielens.editions import REAL
 
 from lobandits.basics.checks import FloatArray
 from lobandits.errors import LobInputError
-from lobandits.learning import KendallKMeans, RewardTable, load_movielens, make_ratings
+from lobandits.learning import RewardTable, make_ratings
+from lobandits.paper.clustering import KendallKMeans
+from lobandits.paper.movielens import load_movielens
+from lobandits.paper.movielens.environment import MovieLens, choose_held_out
 from lobandits.simulation import Environment, simulate
-from lobandits.simulation.movielens import MovieLens, choose_held_out
 
 needs_real = pytest.mark.skipif(not REAL.exists(), reason="needs the ratings of ml-latest-small")
 

@@ -1,6 +1,6 @@
 """The names of editions."""
 
-from lobandits.learning.movielens.editions import EDITIONS, edition
+from lobandits.paper.movielens.editions import EDITIONS, edition
 
 
 def test_names_can_be_short() -> None:

@@ -6,17 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.stats import kendalltau
-from tests.learning import naive
+from tests.paper.clustering import naive
 
-from lobandits import LatentOrders
-from lobandits.learning import kendall
-from lobandits.learning.kendall import (
+from lobandits.paper.clustering import kendall
+from lobandits.paper.clustering.kendall import (
     distances,
     nearest,
     order_signs,
     pair_signs,
     rank,
-    relation_signs,
 )
 
 MEANS = hnp.arrays(
@@ -76,16 +74,6 @@ def test_blocks_of_users_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     users = pair_signs(means)
     np.testing.assert_array_equal(distances(users, order_signs(rankings)), whole)
     np.testing.assert_array_equal(nearest(users, order_signs(rankings))[0], whole.argmin(axis=1))
-
-
-def test_signs_of_relations_are_those_of_rankings() -> None:
-    rankings = [[2, 0, 1, 3], [3, 1, 2, 0]]
-    total = LatentOrders.from_rankings(rankings)
-    np.testing.assert_array_equal(relation_signs(total.precedes), order_signs(np.array(rankings)))
-    free = LatentOrders.from_relations(4, [[]])
-    np.testing.assert_array_equal(
-        distances(pair_signs(np.eye(4)), relation_signs(free.precedes)), 0.5
-    )
 
 
 def test_of_equal_arms_the_lower_number_comes_first() -> None:

@@ -87,21 +87,3 @@ def lloyd(means: Floats, seeds: Ints, max_iter: int) -> tuple[float, list[list[i
             centers.append(filled[members].mean(axis=0))
         rankings = np.argsort(-np.stack(centers), axis=1, kind="stable")
     return best
-
-
-def borda(means: Floats, members: list[int]) -> list[float]:
-    """Sum over other arms of the members' average sign; weights 1 / number of pairs tried."""
-    k = means.shape[1]
-    scores = []
-    for a in range(k):
-        total = 0.0
-        for b in range(k):
-            weights, signs = [], []
-            for u in members:
-                arms = int((~np.isnan(means[u])).sum())
-                if a != b and not np.isnan(means[u, a]) and not np.isnan(means[u, b]):
-                    weights.append(2.0 / (arms * (arms - 1)))
-                    signs.append(float(np.sign(means[u, a] - means[u, b])))
-            total += float(np.average(signs, weights=weights)) if weights else 0.0
-        scores.append(total)
-    return scores
