@@ -22,6 +22,7 @@ from lobandits.orders import PartialOrder as PartialOrder
 from lobandits.orders import UserOrders as UserOrders
 from lobandits.paper.clustering import KendallKMeans as KendallKMeans
 from lobandits.paper.clustering import exact_orders as exact_orders
+from lobandits.paper.duels import RelativeLobTS as RelativeLobTS
 from lobandits.paper.movielens import MovieLens as MovieLens
 from lobandits.paper.movielens import MovieLensRatings as MovieLensRatings
 from lobandits.paper.movielens import load_movielens as load_movielens
@@ -31,7 +32,6 @@ from lobandits.policies import POLICIES as POLICIES
 from lobandits.policies import TS as TS
 from lobandits.policies import UCB as UCB
 from lobandits.policies import Agent as Agent
-from lobandits.policies import DoubleTS as DoubleTS
 from lobandits.policies import LobBayes as LobBayes
 from lobandits.policies import LobIDS as LobIDS
 from lobandits.policies import LobIMED as LobIMED
@@ -40,10 +40,8 @@ from lobandits.policies import LobUCB as LobUCB
 from lobandits.policies import MixTS as MixTS
 from lobandits.policies import Policy as Policy
 from lobandits.policies import Popular as Popular
-from lobandits.policies import RelativeLobTS as RelativeLobTS
 from lobandits.policies import State as State
 from lobandits.policies import TopArmsUCB as TopArmsUCB
-from lobandits.policies import duels_from_rewards as duels_from_rewards
 from lobandits.policies import make_policy as make_policy
 from lobandits.projection import project as project
 from lobandits.projection import projection_losses as projection_losses
@@ -58,7 +56,6 @@ from lobandits.simulation import SimulationError as SimulationError
 from lobandits.simulation import SimulationInterrupted as SimulationInterrupted
 from lobandits.simulation import Synthetic as Synthetic
 from lobandits.simulation import simulate as simulate
-from lobandits.simulation import simulate_duels as simulate_duels
 from lobandits.simulation.learned_users import LearnedUsers as LearnedUsers
 from lobandits.theory import lobucb_regret_bound as lobucb_regret_bound
 from lobandits.theory import regret_lower_bound as regret_lower_bound

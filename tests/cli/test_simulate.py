@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from lobandits.cli.app import app
 from lobandits.learning import Model, learn, make_ratings
-from lobandits.policies import DUEL_POLICIES, POLICIES
-from lobandits.simulation import Result, Synthetic, simulate, simulate_duels
+from lobandits.policies import POLICIES
+from lobandits.simulation import Result, Synthetic, simulate
 from lobandits.simulation.learned_users import LearnedUsers
 
 RUNNER = CliRunner()
@@ -24,18 +24,6 @@ def test_the_table_is_that_of_the_same_call() -> None:
     assert result.output.splitlines()[:4] == str(expected).splitlines()[:4]
     for row, line in zip(expected.rows, result.output.splitlines()[5:], strict=True):
         assert line.split()[:2] == [row["policy"], f"{row['regret']:.2f}"]
-
-
-def test_duels_are_those_of_the_same_call(tmp_path: Path) -> None:
-    out = tmp_path / "duels.npz"
-    result = RUNNER.invoke(app, ["simulate", *SMALL, "--duels", "--seed", "4", "--out", str(out)])
-    assert result.exit_code == 0, result.output
-    expected = simulate_duels(Synthetic(4, 3), list(DUEL_POLICIES), 20, 16, seed=4)
-    assert Result.load(out).settings == expected.settings
-    for label, totals in expected.totals.items():
-        assert (Result.load(out).totals[label] == totals).all()
-    one = RUNNER.invoke(app, ["simulate", *SMALL, "--duels", "--policies", "relative(rho=0.1)"])
-    assert one.output.splitlines()[5].startswith("relative(rho=0.1) ")
 
 
 def test_result_and_picture_are_saved_and_named(tmp_path: Path) -> None:
@@ -53,7 +41,6 @@ def test_result_and_picture_are_saved_and_named(tmp_path: Path) -> None:
 def test_the_help_names_every_policy() -> None:
     text = " ".join(RUNNER.invoke(app, ["simulate", "--help"]).output.replace("│", " ").split())
     assert f"{', '.join(POLICIES)}, or all" in text
-    assert f"With --duels: {', '.join(DUEL_POLICIES)}." in text
 
 
 def test_a_folder_is_refused_before_any_work(tmp_path: Path) -> None:
@@ -111,9 +98,6 @@ def test_options_reach_the_environment(tmp_path: Path) -> None:
         (["--states", "25"], "4 arms have only 24 orders"),
         (["--keep", "some"], "unknown keep 'some'"),
         (["--users", "0"], "n_users must be a whole number"),
-        (["--duels", "--bound"], "--bound is for policies of rewards"),
-        (["--duels"], "unknown policy 'ucb'; Known: relative, dts"),
-        (["--duels", "--policies", "dts", "--rewards", "bernoulli"], "duels compare Gaussian"),
     ],
 )
 def test_wrong_options_are_refused_before_any_work(options: list[str], message: str) -> None:

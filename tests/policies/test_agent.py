@@ -8,7 +8,7 @@ from tests.policies.cases import Problems, random_problems
 
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
-from lobandits.policies import MTS, POLICIES, UCB, Agent, Policy, RelativeLobTS, make_policy
+from lobandits.policies import MTS, POLICIES, UCB, Agent, Policy, make_policy
 from lobandits.policies.agent import _plain
 
 ARMS = ("tea", "coffee", "milk", "water")
@@ -152,9 +152,7 @@ def test_rewards_may_be_any_real_number(reward: Any) -> None:
     assert agent.state.sums[0, 0] == 2.0
 
 
-@pytest.mark.parametrize(
-    "policy", [None, UCB, RelativeLobTS(LatentOrders.from_rankings([[0]]), 0.1)]
-)
+@pytest.mark.parametrize("policy", [None, UCB])
 def test_an_agent_needs_a_policy_of_rewards(policy: Any) -> None:
     with pytest.raises(LobInputError, match="needs a policy of rewards"):
         Agent(policy)

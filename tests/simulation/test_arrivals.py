@@ -80,8 +80,3 @@ def test_arrivals_that_do_not_exist_are_refused() -> None:
 
 def test_the_text_names_the_contexts() -> None:
     assert repr(ENV).endswith("n_contexts=2, arrivals='random')")
-
-
-def test_duels_know_no_contexts() -> None:
-    with pytest.raises(LobInputError, match="duels know no contexts"):
-        lob.simulate_duels(ENV, ["relative"], horizon=2, n_users=8, progress=False)

@@ -102,8 +102,6 @@ def test_refusals() -> None:
     env = lob.Synthetic(3, 3, change_every=5)
     with pytest.raises(LobInputError, match="sample them anew"):
         env.sample(8, 0).take([0])
-    with pytest.raises(LobInputError, match="leave out change_every"):
-        lob.simulate_duels(env, ["dts"], 5, 8, progress=False)
     result = lob.simulate(env, ["ucb"], 5, 8, progress=False)
     with pytest.raises(LobInputError, match="users change"):
         result.lower_bound()

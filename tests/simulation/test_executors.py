@@ -15,7 +15,7 @@ from tests.simulation.helpers import Constant, fixed, same, second_arm, shared_o
 
 from lobandits.basics.user_code import import_code
 from lobandits.policies import POLICIES
-from lobandits.simulation import Result, SimulationError, Synthetic, simulate, simulate_duels
+from lobandits.simulation import Result, SimulationError, Synthetic, simulate
 
 ENV = Synthetic(n_arms=4, n_states=3, q=0.7, past_users=30, past_rewards=12)
 POLICIES_BY_LABEL = {name: name for name in POLICIES} | {"second": second_arm}
@@ -69,13 +69,11 @@ def test_processes_give_the_same_bits(threads: Result) -> None:
     assert failure.value.round == 5
 
 
-def in_all_ways(mine: Any, executor: Executor | None) -> tuple[Result, Result]:
-    """Run a policy from a file by name, made by a function and as it is; and duels."""
+def in_all_ways(mine: Any, executor: Executor | None) -> Result:
+    """Run a policy from a file by name, made by a function and as it is."""
     given = mine.Eager(shared_orders(), 1.0)
     policies = {"named": "eager", "made": mine.make, "given": given, "ours": "lobts"}
-    result = simulate(ENV, policies, 30, 30, 2, executor=executor, chunk_size=8, progress=False)
-    duels = simulate_duels(ENV, ["relative", "dts"], 20, 30, 2, executor=executor, chunk_size=8)
-    return result, duels
+    return simulate(ENV, policies, 30, 30, 2, executor=executor, chunk_size=8, progress=False)
 
 
 @pytest.fixture
@@ -91,17 +89,16 @@ def mine(tmp_path: Path, forgotten: None) -> Any:
 
 
 def test_processes_know_policies_from_files(mine: Any) -> None:
-    here, duels_here = in_all_ways(mine, None)
+    here = in_all_ways(mine, None)
     with spawned() as pool:
-        there, duels_there = in_all_ways(mine, pool)
+        there = in_all_ways(mine, pool)
     assert same(here, there)
-    assert same(duels_here, duels_there)
     assert here.regret["named"].tobytes() == here.regret["made"].tobytes()
 
 
 def test_a_dask_cluster_of_two_processes_gives_the_same_bits(threads: Result, mine: Any) -> None:
     distributed = pytest.importorskip("distributed")
-    here, duels_here = in_all_ways(mine, None)
+    here = in_all_ways(mine, None)
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
@@ -113,10 +110,9 @@ def test_a_dask_cluster_of_two_processes_gives_the_same_bits(threads: Result, mi
             result = simulate(
                 ENV, POLICIES_BY_LABEL, 40, 30, 1, executor=executor, chunk_size=8, progress=False
             )
-            there, duels_there = in_all_ways(mine, executor)
+            there = in_all_ways(mine, executor)
     assert same(result, threads)
     assert same(here, there)
-    assert same(duels_here, duels_there)
 
 
 class Cancelling(Executor):

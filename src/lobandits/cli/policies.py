@@ -62,12 +62,10 @@ class PolicyCommand(TyperCommand):
     """A command whose help lists the policies, which are looked up only when it is shown."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, with names for {policies} and {duel_policies}."""
-        from lobandits.policies import DUEL_POLICIES, POLICIES
+        """Write the help, with names for {policies}."""
+        from lobandits.policies import POLICIES
 
-        names = {"policies": ", ".join(POLICIES), "duel_policies": ", ".join(DUEL_POLICIES)}
         for parameter in self.params:
             option: Any = parameter
-            for key, value in names.items():
-                option.help = (option.help or "").replace(f"{{{key}}}", value)
+            option.help = (option.help or "").replace("{policies}", ", ".join(POLICIES))
         super().format_help(ctx, formatter)

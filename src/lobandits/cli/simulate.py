@@ -45,10 +45,6 @@ A policy of your own, defined in a file:
 
     lob simulate --import mine.py --policies mine,lobts
 
-Duels instead of rewards:
-
-    lob simulate --duels --arms 8 --states 8
-
 A hundred thousand users, keeping only means and standard errors:
 
     lob simulate --policies lobts --users 100000 --keep mean
@@ -99,15 +95,11 @@ def simulate(
         typer.Option(
             metavar="NAMES",
             help="Policies to compare, separated by commas: {policies}, or all. Options go in "
-            "brackets: lobucb(radius=2). With --duels: {duel_policies}.",
-            show_default=f"{USUAL}; with --duels all",
+            "brackets: lobucb(radius=2).",
+            show_default=USUAL,
         ),
     ] = None,
     imports: Import = None,
-    duels: Annotated[
-        bool,
-        typer.Option("--duels", help="Policies choose two arms, and are told which one won."),
-    ] = False,
     horizon: Annotated[int, typer.Option(help="Rounds for each user, T.")] = 500,
     users: Annotated[int, typer.Option(help="Number of users.")] = 200,
     seed: Annotated[int, typer.Option(help="Names all random numbers; same seed, same table.")] = 0,
@@ -133,12 +125,9 @@ def simulate(
     ucb and ts neither; lobbayes, mixts and popular know what past users taught. All policies meet
     the same users and the same noise.
     """
-    from lobandits.policies import DUEL_POLICIES
-    from lobandits.simulation import Synthetic, simulate_duels
+    from lobandits.simulation import Synthetic
     from lobandits.simulation import simulate as simulate_rewards
 
-    if duels and bound:
-        raise LobInputError("--bound is for policies of rewards; leave it out with --duels")
     checked_suffix("--out", out, (".parquet", ".npz"))
     checked_suffix("--plot", plot)
     import_policies(*(imports or ()))
@@ -158,10 +147,9 @@ def simulate(
         env = Synthetic(sigma=1.0 if sigma is None else sigma, **synthetic)
     else:
         env = _learned_users(model, sigma, synthetic)
-    run: Any = simulate_duels if duels else simulate_rewards
-    usual, known = ("all", list(DUEL_POLICIES)) if duels else (USUAL, playable(_has_prior(env)))
-    names = policy_names(usual if policies is None else policies, known)
-    result = run(env, names, horizon, users, seed, workers=workers, progress=progress, keep=keep)
+    names = policy_names(USUAL if policies is None else policies, playable(_has_prior(env)))
+    options: dict[str, Any] = {"workers": workers, "progress": progress, "keep": keep}
+    result = simulate_rewards(env, names, horizon, users, seed, **options)
     typer.echo(str(result.summary(bound=bound)))
     if out is not None:
         typer.echo(f"\nresult saved to {result.save(out)}")

@@ -15,15 +15,6 @@ from lobandits.policies.mixts import MixTS
 from lobandits.policies.lobbayes import LobBayes
 
 from lobandits.policies.agent import Agent
-from lobandits.policies.duels import (
-    DUEL_POLICIES,
-    DoubleTS,
-    DuelPolicy,
-    DuelState,
-    RelativeLobTS,
-    duels_from_rewards,
-    make_duel_policy,
-)
 from lobandits.policies.explanation import Details, Explanation
 from lobandits.policies.means_policy import MeansPolicy
 from lobandits.policies.order_policy import OrderPolicy
@@ -32,7 +23,6 @@ from lobandits.policies.registry import POLICIES, make_policy, policy_from_dict
 from lobandits.statistics.state import State
 
 __all__ = [
-    "DUEL_POLICIES",
     "MTS",
     "MUCB",
     "POLICIES",
@@ -40,9 +30,6 @@ __all__ = [
     "UCB",
     "Agent",
     "Details",
-    "DoubleTS",
-    "DuelPolicy",
-    "DuelState",
     "Explanation",
     "LobBayes",
     "LobIDS",
@@ -58,11 +45,8 @@ __all__ = [
     "Policy",
     "Popular",
     "PriorPolicy",
-    "RelativeLobTS",
     "State",
     "TopArmsUCB",
-    "duels_from_rewards",
-    "make_duel_policy",
     "make_policy",
     "policy_from_dict",
 ]

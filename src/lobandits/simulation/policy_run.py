@@ -1,7 +1,7 @@
 """One policy with the state of a chunk's users: what it plays, what that costs, who fails.
 
 `RewardRun` plays rounds of rewards: the policy chooses an arm for each user, and is told what it
-earned. Duels are in `duel_run`.
+earned.
 """
 
 import time

@@ -32,8 +32,7 @@ class Result(Tabular):
     Attributes
     ----------
     settings
-        What decided the numbers: environment, policies, horizon, n_users, seed, keep; of duels
-        also feedback.
+        What decided the numbers: environment, policies, horizon, n_users, seed, keep.
     totals
         Each user's cumulative regret at the horizon, by policy: (n_users,).
     seconds, cpu_seconds
@@ -121,8 +120,6 @@ class Result(Tabular):
         The mean of :func:`lobandits.regret_lower_bound` over the run's first users, at most 50;
         for Gaussian rewards.
         """
-        if self.settings.get("feedback") == "duels":
-            raise LobInputError("the lower bound is for rewards; there is none for duels")
         if "lob" not in self.constants:
             if self.env is None:
                 raise LobInputError(
@@ -250,10 +247,9 @@ def _summarize(result: Result, bound: bool) -> Summary:
             row["times_bound"] = regret / floor if floor > 0 else math.nan
         row |= {"seconds": result.seconds[policy], "cpu_seconds": result.cpu_seconds[policy]}
         rows.append(row)
-    rounds = result.settings.get("feedback", "rounds")
     title = (
         f"{result.settings['environment']}\nmean cumulative regret of {result.n_users:,} users "
-        f"after {result.horizon:,} {rounds}, seed {result.settings['seed']}"
+        f"after {result.horizon:,} rounds, seed {result.settings['seed']}"
     )
     note = (
         f"lower bound: c log T = {floor:.4g} with c = {constant:.4g}, "

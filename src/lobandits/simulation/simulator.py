@@ -1,4 +1,4 @@
-"""The calls that compare policies on an environment: by rewards, and by duels."""
+"""The call that compares policies on an environment."""
 
 import os
 import pickle
@@ -14,7 +14,7 @@ from lobandits.basics.checks import one_of, whole
 from lobandits.basics.progress import progress_bar
 from lobandits.basics.user_code import Code
 from lobandits.errors import LobInputError
-from lobandits.policies import DuelPolicy, Policy
+from lobandits.policies import Policy
 from lobandits.simulation.chunk import (
     Chunk,
     Control,
@@ -23,14 +23,12 @@ from lobandits.simulation.chunk import (
     warm_up,
     worker_pool,
 )
-from lobandits.simulation.duel_run import DuelRun
 from lobandits.simulation.moments import Moments
 from lobandits.simulation.policy_run import Outcome, PolicyRun, RewardRun, SimulationInterrupted
 from lobandits.simulation.problems import Environment, Problems
 from lobandits.simulation.result import Result
 
 Spec = str | Policy | Callable[[Problems], Policy]
-DuelSpec = str | DuelPolicy | Callable[[Problems], DuelPolicy]
 
 
 def simulate(
@@ -83,51 +81,6 @@ def simulate(
     """
     return run_policies(
         RewardRun, env, policies, horizon, n_users, seed,
-        workers=workers, executor=executor, progress=progress, keep=keep, chunk_size=chunk_size,
-    )  # fmt: skip
-
-
-def simulate_duels(
-    env: Environment,
-    policies: Iterable[str | DuelPolicy] | Mapping[str, DuelSpec],
-    horizon: int,
-    n_users: int,
-    seed: int = 0,
-    *,
-    workers: int | None = None,
-    executor: Executor | None = None,
-    progress: bool | Callable[[int], None] = True,
-    keep: Literal["all", "mean"] = "all",
-    chunk_size: int | None = None,
-) -> Result:
-    r"""Let two arms duel for every user in every round; measure the average regret of the two.
-
-    Arm a wins against b with probability :math:`\Phi((\mu_a - \mu_b) / (\sigma \sqrt 2))`, that
-    of a larger Gaussian reward. A round's regret is
-    :math:`((\mu^* - \mu_a) + (\mu^* - \mu_b)) / 2`. The numbers depend on the first five
-    parameters alone, and all policies meet the same users and the same noise.
-
-    Parameters
-    ----------
-    env
-        Where the problems come from; their rewards must be Gaussian.
-    policies
-        Names of `DUEL_POLICIES`, perhaps with options as in "relative(rho=0.1)", and policies of
-        duels; or a mapping from labels to these, or to functions that make one from
-        :class:`Problems`.
-    horizon, n_users, seed, workers, executor, progress, keep, chunk_size
-        As in :func:`simulate`.
-
-    Examples
-    --------
-    >>> from lobandits.simulation import Synthetic
-    >>> env = Synthetic(n_arms=4, n_states=3)
-    >>> result = simulate_duels(env, ["relative", "dts"], horizon=100, n_users=16)
-    >>> bool(result.difference("relative", "dts").mean < 0)
-    True
-    """
-    return run_policies(
-        DuelRun, env, policies, horizon, n_users, seed,
         workers=workers, executor=executor, progress=progress, keep=keep, chunk_size=chunk_size,
     )  # fmt: skip
 
