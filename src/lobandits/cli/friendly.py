@@ -12,6 +12,7 @@ P = ParamSpec("P")
 WRONG, INTERRUPTED = 2, 130
 BROUGHT_BY = {
     "learn": ("scipy", "matplotlib", "ibis", "duckdb", "pyarrow"),
+    "paper": ("pooch", "requests"),
     "service": ("fastapi", "uvicorn", "httpx", "sqlalchemy", "psycopg", "prometheus_client"),
 }
 """The modules that an extra brings."""

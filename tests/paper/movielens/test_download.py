@@ -1,14 +1,22 @@
 """Downloading an edition: checked, resumed, refused."""
 
-import hashlib
 from pathlib import Path
 
+import pooch
 import pytest
 from tests.paper.movielens.server import N_RATINGS, NAME, Files, get, zips
 
 from lobandits.errors import LobError, LobInputError
 from lobandits.paper.movielens import load_movielens
 from lobandits.paper.movielens.download import default_folder, download_movielens
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lose little of what came, do not wait before a retry, and say nothing."""
+    monkeypatch.setattr("lobandits.paper.movielens.download.PIECE_BYTES", 100)
+    monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)
+    pooch.get_logger().setLevel("ERROR")
 
 
 def test_a_download_is_checked_named_and_not_repeated(
@@ -30,11 +38,18 @@ def test_a_download_is_checked_named_and_not_repeated(
 
 
 def test_a_wrong_sum_deletes_the_file(server: Files, content: bytes, tmp_path: Path) -> None:
-    (tmp_path / f"{NAME}.part").write_bytes(b"wrong" * 20)
-    with pytest.raises(LobError, match=r"arrived damaged: its MD5 sum is [0-9a-f]{32}, not"):
+    server.files[f"{NAME}.md5"] = b"0" * 32
+    with pytest.raises(LobError, match=r"arrived damaged: .*hash"):
         get(server, tmp_path)
     assert not list(tmp_path.glob("ml*"))
-    assert get(server, tmp_path).read_bytes() == content
+
+
+def test_a_part_of_something_else_is_dropped(server: Files, content: bytes, tmp_path: Path) -> None:
+    part = tmp_path / f"{NAME}.part"
+    for wrong in (b"wrong" * 20, content + b"junk"):
+        part.write_bytes(wrong)
+        assert get(server, tmp_path).read_bytes() == content
+        (tmp_path / NAME).unlink()
 
 
 def test_without_a_sum_the_zip_checks_itself(server: Files, content: bytes, tmp_path: Path) -> None:
@@ -42,13 +57,9 @@ def test_without_a_sum_the_zip_checks_itself(server: Files, content: bytes, tmp_
     assert get(server, tmp_path / "good").read_bytes() == content
     middle = len(content) // 2
     server.files[NAME] = content[:middle] + b"?" + content[middle + 1 :]
-    with pytest.raises(LobError, match="arrived damaged"):
-        get(server, tmp_path / "bad")
-    server.files[NAME] = content
-    server.says_length, server.breaks = False, [1000]
     with pytest.raises(LobError, match="arrived damaged: it is no whole zip"):
-        get(server, tmp_path / "short")
-    assert not list((tmp_path / "short").iterdir())
+        get(server, tmp_path / "bad")
+    assert not list((tmp_path / "bad").iterdir())
 
 
 def test_a_missing_file_and_no_server_say_what_to_do(server: Files, tmp_path: Path) -> None:
@@ -68,7 +79,7 @@ def test_a_missing_file_and_no_server_say_what_to_do(server: Files, tmp_path: Pa
 def test_wrong_names_and_places(tmp_path: Path) -> None:
     with pytest.raises(LobInputError, match="did you mean 'movielens-20m'"):
         download_movielens("movielens-20", tmp_path)
-    with pytest.raises(LobInputError, match="url must start with http"):
+    with pytest.raises(LobError, match="cannot download file:///etc"):
         download_movielens("movielens-20m", tmp_path, "file:///etc")
     file = tmp_path / "file"
     file.touch()
@@ -96,7 +107,7 @@ def test_a_server_that_gives_nothing_is_given_up_and_the_part_is_kept(
     server: Files, content: bytes, tmp_path: Path
 ) -> None:
     server.breaks = [1000, *[0] * 10]
-    with pytest.raises(LobError, match="only 1,000 bytes came") as caught:
+    with pytest.raises(LobError, match="cannot download") as caught:
         get(server, tmp_path)
     assert f"put it at {tmp_path / NAME}" in str(caught.value)
     assert not (tmp_path / NAME).exists()
@@ -114,26 +125,9 @@ def test_a_server_without_ranges_starts_anew(server: Files, content: bytes, tmp_
     assert zips(server) == [None, "bytes=1000-"]
 
 
-def test_a_file_that_changed_on_the_server_starts_anew(
-    server: Files, content: bytes, tmp_path: Path
-) -> None:
-    server.breaks = [1000, *[0] * 10]
-    with pytest.raises(LobError):
-        get(server, tmp_path)
-    newer = content + b"more"
-    server.breaks, server.tag = [], '"two"'
-    server.files = {NAME: newer, f"{NAME}.md5": hashlib.md5(newer).hexdigest().encode()}
-    assert get(server, tmp_path).read_bytes() == newer
-
-
 def test_a_part_that_is_complete_is_only_checked(
     server: Files, content: bytes, tmp_path: Path
 ) -> None:
     (tmp_path / f"{NAME}.part").write_bytes(content)
     assert get(server, tmp_path).read_bytes() == content
     assert zips(server) == [f"bytes={len(content)}-"]
-
-
-def test_a_part_that_is_too_long_is_dropped(server: Files, content: bytes, tmp_path: Path) -> None:
-    (tmp_path / f"{NAME}.part").write_bytes(content + b"junk")
-    assert get(server, tmp_path).read_bytes() == content
