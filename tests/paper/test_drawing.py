@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lobandits.paper.drawing import INK, Canvas, render, spread, standalone
-from lobandits.paper.experiment import Experiment
+from lobandits.paper.drawing import INK, Canvas, caption, render, spread, standalone
 from lobandits.paper.parts import Record, Records
 
 
@@ -30,12 +29,8 @@ def draw(records: Records, canvas: Canvas) -> None:
         panel.plot([0, 1], [0, 1])
 
 
-def experiment() -> Experiment:
-    return Experiment("figure", "place", "title", draw=draw)
-
-
 def test_a_figure_is_rendered_for_screens_and_phones() -> None:
-    pictures = render(experiment(), Records({}))
+    pictures = render("figure", draw, Records({}), "")
     sizes = {
         kind: [float(x) for x in re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg)[0]]
         for kind, svg in pictures.items()
@@ -48,7 +43,7 @@ def test_a_figure_is_rendered_for_screens_and_phones() -> None:
 
 
 def test_a_figure_takes_the_colours_of_its_page_unless_it_stands_alone() -> None:
-    svg = render(experiment(), Records({}))["wide"]
+    svg = render("figure", draw, Records({}), "")["wide"]
     assert INK not in svg
     assert "currentColor" in svg
     assert svg.startswith("<svg ")
@@ -57,7 +52,8 @@ def test_a_figure_takes_the_colours_of_its_page_unless_it_stands_alone() -> None
 
 def test_the_ratings_stand_above_the_figure() -> None:
     record = Record({"seed": 3, "seeds": 2}, np.ones(1), {"ucb": np.ones((8, 1))})
-    svg = render(experiment(), Records({(): record}, "ml-20m", "ml-20m: 5 users"))["wide"]
+    records = Records({(): record}, "ml-20m", "ml-20m: 5 users")
+    svg = render("figure", draw, records, caption(records, "users"))["wide"]
     words = " ".join(re.findall(r">([^<>]+)</text>", svg))
     assert "MovieLens, ml-20m: 5 users. In play: 4 users for each of 2 seeds, 3 to 4." in words
     assert "standard error over users and seeds" in words

@@ -4,16 +4,16 @@ import json
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 
 from lobandits.errors import LobInputError
 from lobandits.paper import EXPERIMENTS, Reproduction, reproduce
-from lobandits.paper.bars import progress_bars
 from lobandits.paper.claims import UNTESTABLE
 from lobandits.paper.experiment import Survey
-from lobandits.paper.parts import Resources, Simulation
+from lobandits.paper.parts import RatingData, Simulation
 
 NAMES = ["figure-2a", "rarity"]
 
@@ -42,7 +42,11 @@ def test_everything_is_written(first: Reproduction) -> None:
         assert (first.folder / "figures" / f"{name}.svg").is_file()
     numbers = report(first)["numbers"]
     for experiment in numbers["experiments"].values():
-        assert all((first.folder / part["file"]).is_file() for part in experiment["parts"])
+        assert all(
+            (first.folder / file).is_file()
+            for part in experiment["parts"]
+            for file in part["files"]
+        )
     ids = {claim.id for name in NAMES for claim in EXPERIMENTS[name].claims}
     assert {finding["id"] for finding in numbers["claims"]} == ids
     table = (first.folder / "verdicts.md").read_text()
@@ -101,13 +105,13 @@ def test_what_measures_time_runs_last_and_alone(
     ended: list[Any] = []
     run_part = Simulation.run
 
-    def watched(part: Simulation, resources: Resources, advance: Any) -> Any:
+    def watched(part: Simulation, ratings: RatingData, stop: Event, executor: Any) -> Any:
         under_way.add(id(part))
         name = part.options["n_states"], part.options.get("n_arms")
         beside[name] = max(beside.get(name, 0), len(under_way))
         if name in TIMED:
-            assert (resources.workers, resources.executor) == (1, None)
-        found = run_part(part, resources, advance)
+            assert executor is None
+        found = run_part(part, ratings, stop, executor)
         under_way.remove(id(part))
         ended.append(name)
         return found
@@ -171,22 +175,9 @@ def test_wrong_arguments_are_named_before_any_work(tmp_path: Path) -> None:
         run(tmp_path / "file" / "out", ["figure-1"])
 
 
-def test_bars_show_experiments_and_what_broke(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_a_bar_counts_parts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with progress_bars(True, {"figure-1": 5.0}) as bars:
-        bars.advance("figure-1", 5.0)
-        bars.finish("figure-1")
-        bars.say("figure-2 broke: no room")
-    shown = capsys.readouterr().err
-    assert "all experiments" in shown
-    assert "figure-2 broke: no room" in shown
-
-
-def test_nothing_shows_unless_wanted(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress_bars(False, {"figure-1": 5.0}) as bars:
-        bars.advance("figure-1", 5.0)
-        bars.finish("figure-1")
-        bars.say("figure-2 broke: no room")
-    assert capsys.readouterr() == ("", "")
+    reproduce(["rarity"], size="tiny", out=tmp_path)
+    assert "100% of 1 parts" in capsys.readouterr().err

@@ -184,21 +184,11 @@ def test_too_little_past_is_refused() -> None:
         MovieLens(make_ratings(n_users=20, n_arms=3, n_states=2), past_rewards=0)
 
 
-def test_what_is_learned_elsewhere_is_what_would_be_learned_here() -> None:
-    called: list[str] = []
-
-    def elsewhere(function: Any, *args: Any) -> Any:
-        called.append(function.__name__)
-        return pickle.loads(pickle.dumps(function))(*pickle.loads(pickle.dumps(args)))
-
+def test_an_environment_that_was_sent_away_learns_what_is_learned_here() -> None:
     ratings = make_ratings(n_users=60, n_arms=4, n_states=2, ratings_per_user=40)
-    here, there = (MovieLens(ratings, n_states=2, hold_out=0.5, progress=False) for _ in "ab")
-    there.cluster(elsewhere)
+    here = MovieLens(ratings, n_states=2, hold_out=0.5, progress=False)
+    there: MovieLens = pickle.loads(pickle.dumps(here))
     assert there.past is not None
     assert here.past is not None
-    there.past.learn(elsewhere)
-    there.past.learn(elsewhere)
-    assert called == ["cluster_users", "_prior_of"]
-    np.testing.assert_array_equal(there.clusters.states, here.clusters.states)
     assert there.orders == here.orders
     assert there.past.prior == here.past.prior

@@ -1,67 +1,37 @@
-"""All experiments by name, in the order of the paper, and groups of them."""
+"""All experiments by name, in the order of the paper, and groups of them.
 
+Every file of `figures` that has an EXPERIMENT is one. They are in the order of the places where
+they stand in the paper, sections before appendices before what is beyond it.
+"""
+
+import re
 from collections.abc import Sequence
+from importlib import import_module
+from pkgutil import iter_modules
 
 from lobandits.basics.checks import closest
 from lobandits.errors import LobInputError
+from lobandits.paper import figures
 from lobandits.paper.experiment import Experiment
-from lobandits.paper.figures import (
-    computation_time,
-    every_policy,
-    fig1_knowledge,
-    fig2a_regret_over_rounds,
-    fig2b_number_of_states,
-    fig2c_revealed_relations,
-    fig3a_setting_a,
-    fig3b_misspecification,
-    fig4_projecting_less,
-    fig4a_setting_b,
-    fig4b_setting_b_states,
-    fig5_few_and_many_states,
-    fig6_setting_a_per_round,
-    fig7_setting_a_states,
-    fig8_setting_b_per_round,
-    filtered_data,
-    one_gaussian,
-    rarity_of_similar_orders,
-    sample_size,
-    theorem1_lower_bounds,
-    theorem2_lobucb_bound,
-    varied_c,
-)
 
-EXPERIMENTS: dict[str, Experiment] = {
-    file.EXPERIMENT.name: file.EXPERIMENT
-    for file in (
-        fig1_knowledge,
-        theorem1_lower_bounds,
-        rarity_of_similar_orders,
-        theorem2_lobucb_bound,
-        fig2a_regret_over_rounds,
-        fig2b_number_of_states,
-        fig2c_revealed_relations,
-        fig3a_setting_a,
-        fig3b_misspecification,
-        fig4a_setting_b,
-        fig4b_setting_b_states,
-        computation_time,
-        filtered_data,
-        fig4_projecting_less,
-        fig5_few_and_many_states,
-        fig6_setting_a_per_round,
-        fig7_setting_a_states,
-        fig8_setting_b_per_round,
-        sample_size,
-        varied_c,
-        one_gaussian,
-        every_policy,
-    )
-}
+
+def _place(experiment: Experiment) -> tuple[str, str]:
+    """Return what sorts experiments: "Section 4.2" < "Appendix B.3" < "Beyond the paper"."""
+    found = re.search(r"(Section|Appendix) ([\w.]+)", experiment.place)
+    part, number = found.groups() if found else ("Beyond", "")
+    return {"Section": "1", "Appendix": "2", "Beyond": "3"}[part], number
+
+
+_modules = [
+    import_module(f"{figures.__name__}.{file.name}") for file in iter_modules(figures.__path__)
+]
+_all = [module.EXPERIMENT for module in _modules if hasattr(module, "EXPERIMENT")]
+EXPERIMENTS: dict[str, Experiment] = {e.name: e for e in sorted(_all, key=_place)}
 GROUPS: dict[str, tuple[str, ...]] = {
     "synthetic": tuple(name for name, e in EXPERIMENTS.items() if not e.on_ratings),
     "movielens": tuple(name for name, e in EXPERIMENTS.items() if e.on_ratings),
     "claims": tuple(name for name, e in EXPERIMENTS.items() if e.claims),
-    "beyond": ("varied-c", "one-gaussian", "every-policy"),
+    "beyond": tuple(name for name, e in EXPERIMENTS.items() if e.place.startswith("Beyond")),
     "figure-2": ("figure-2a", "figure-2b", "figure-2c"),
     "figure-3": ("figure-3a", "figure-3b"),
 }

@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 
 from lobandits.basics.checks import FloatArray
 from lobandits.errors import LobError
-from lobandits.paper.parts import Record, Records, axis_title, mean_and_error
+from lobandits.paper.parts import Record, Records, mean_and_error
 from lobandits.paper.parts.policies import policy_title
+from lobandits.paper.parts.record import axis_title
 
 LEVEL = 0.95
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from textwrap import fill
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -190,26 +190,6 @@ def draw_band(
     axes.fill_between(x, mean - error, mean + error, color=style["color"], alpha=0.22, linewidth=0)
 
 
-class Drawn(Protocol):
-    """What is drawn: an experiment."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-
-    @property
-    def draw(self) -> Callable[[Records, Canvas], None] | None:
-        """How."""
-
-    @property
-    def unit(self) -> str:
-        """What the rows of its records are: users, pairs or trials."""
-
-    @property
-    def timed(self) -> bool:
-        """Whether times are drawn, run by run, not means over users."""
-
-
 def caption(records: Records, unit: str, timed: bool = False) -> str:
     """Return what stands above a figure: whose ratings, how many users and seeds, what bands are.
 
@@ -229,8 +209,10 @@ def caption(records: Records, unit: str, timed: bool = False) -> str:
     return f"{whose}{drawn}.{bands}"
 
 
-def render(experiment: Drawn, records: Records) -> dict[str, str]:
-    """Return the figure for a screen and for a phone, as elements of a page."""
+def render(
+    name: str, draw: Callable[[Records, Canvas], None], records: Records, words: str
+) -> dict[str, str]:
+    """Return the figure for a screen and for a phone, as elements of a page, with words above."""
     from matplotlib import style
     from matplotlib.figure import Figure
 
@@ -239,15 +221,13 @@ def render(experiment: Drawn, records: Records) -> dict[str, str]:
         with style.context(["default", STYLE]):
             figure = Figure(layout="constrained")
             figure.patch.set_alpha(0)
-            assert experiment.draw is not None
-            experiment.draw(records, Canvas(figure, width == "narrow"))
-            words = caption(records, experiment.unit, experiment.timed)
-            words = fill(words, 150 if width == "wide" else 72)
+            draw(records, Canvas(figure, width == "narrow"))
             if words:
-                figure.suptitle(words, x=0.01, ha="left", fontsize=8)
+                above = fill(words, 150 if width == "wide" else 72)
+                figure.suptitle(above, x=0.01, ha="left", fontsize=8)
             text = StringIO()
             figure.savefig(text, format="svg", metadata={"Date": None}, transparent=True)
-        pictures[width] = _inline(text.getvalue(), f"{experiment.name}-{width}")
+        pictures[width] = _inline(text.getvalue(), f"{name}-{width}")
     return pictures
 
 

@@ -43,14 +43,14 @@ class Sweep:
         """Whether the simulated users come from the ratings."""
         return self.environment == "movielens"
 
-    def parts(self, size: Size, seed: int, users: int | None = None) -> dict[Key, Part]:
+    def parts(self, size: Size, users: int | None = None) -> dict[Key, Part]:
         """Return the simulations, by their values on the axes."""
         ranges = {axis: _values(values, size) for axis, values in self.axes.items()}
         ranges |= {"policies": [self.name]} if self.name else {}
         keys = [tuple(zip(ranges, v, strict=True)) for v in product(*ranges.values())]
-        return {key: self._part(dict(key), size, seed, users) for key in keys}
+        return {key: self._part(dict(key), size, users) for key in keys}
 
-    def _part(self, at: dict[str, Any], size: Size, seed: int, users: int | None) -> Part:
+    def _part(self, at: dict[str, Any], size: Size, users: int | None) -> Part:
         tiny = size == "tiny"
         c, _ = at.pop("c", 1.0), at.pop("policies", "")
         return Simulation(
@@ -59,7 +59,6 @@ class Sweep:
             policies=self.policies,
             horizon=self.horizon // TINY if tiny else self.horizon,
             n_users=users or (TINY_USERS if tiny else self.users[size]),
-            seed=seed,
             c=c,
             rounds=self.rounds,
         )
@@ -73,7 +72,7 @@ def _values(values: Sequence[Any] | Mapping[str, Sequence[Any]], size: Size) -> 
 
 @dataclass(frozen=True)
 class Survey:
-    """One measurement: a function, and its options by size; the seed is added.
+    """One measurement: a function, and its options by size.
 
     With ``on_ratings`` the function is also given the ratings, as its first argument.
     """
@@ -83,9 +82,9 @@ class Survey:
     options: Mapping[str, Mapping[str, Any]]
     on_ratings: bool = False
 
-    def parts(self, size: Size, seed: int, users: int | None = None) -> dict[Key, Part]:
+    def parts(self, size: Size, users: int | None = None) -> dict[Key, Part]:
         """Return the measurement; its size is its own."""
-        options = dict(sorted({**self.options[size], "seed": seed}.items()))
+        options = dict(sorted(self.options[size].items()))
         return {(("measure", self.name),): Measurement(self.measure, options, self.on_ratings)}
 
 
@@ -119,9 +118,9 @@ class Experiment:
         """Whether something is said of computation time."""
         return self.timed or any(claim.timed for claim in self.claims)
 
-    def parts(self, size: Size, seed: int, users: int | None = None) -> dict[Key, Part]:
+    def parts(self, size: Size, users: int | None = None) -> dict[Key, Part]:
         """Return all parts, by key; ``users`` overrides how many there are in simulations."""
-        each = (work.parts(size, seed, users) for work in self.work)
+        each = (work.parts(size, users) for work in self.work)
         return {key: part for parts in each for key, part in parts.items()}
 
 
@@ -131,8 +130,8 @@ class Outcome:
 
     experiment: Experiment
     records: Records
-    keys: Mapping[Key, str]
-    """Of the parts' files."""
+    keys: Mapping[Key, Sequence[str]]
+    """Of the files of each record, one for each seed."""
     findings: Sequence[Finding]
     pictures: Mapping[str, str]
     shown: bool

@@ -2,31 +2,22 @@
 
 import os
 import time
-from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
-from typing import get_args
+from threading import Event
+from typing import Self, get_args
 
 from lobandits.basics.checks import one_of, whole
+from lobandits.basics.progress import progress_bar
 from lobandits.errors import LobInputError
-from lobandits.paper.bars import ProgressBars, progress_bars
 from lobandits.paper.catalogue import chosen, drawn
 from lobandits.paper.claims import judge
-from lobandits.paper.drawing import render
+from lobandits.paper.drawing import caption, render
 from lobandits.paper.experiment import SEEDS, Experiment, Outcome, Reproduction, Size
-from lobandits.paper.part_runs import Job, PartRuns
-from lobandits.paper.parts import (
-    Generator,
-    Key,
-    Part,
-    RatingData,
-    Records,
-    Resources,
-    caller,
-    part_key,
-)
+from lobandits.paper.parts import Generator, Key, Part, RatingData, Record, Records, joined
+from lobandits.paper.parts.storage import load_part, part_key, save_part
 from lobandits.paper.report import write_report
 
 
@@ -69,13 +60,16 @@ def reproduce(
         Folder or zip of a MovieLens edition; without it, ratings are generated.
     generated
         How: "planted" (60 orders, as the policies under test assume) or "gaussian" (no states).
-    workers, executor
-        As in :func:`lobandits.simulate`. What measures computation time runs last, alone, on one
-        thread of this process.
+    workers
+        Parts that run beside each other, by default one for each processor. What measures
+        computation time runs last, alone.
+    executor
+        Where simulations are played, as in :func:`lobandits.simulate`; what measures computation
+        time stays in this process.
     out
         Folder of the report and of finished parts.
     progress
-        Show progress bars, if standard error is a terminal.
+        Show a progress bar, if standard error is a terminal.
     """
     one_of("size", size, get_args(Size))
     experiments, pictured = chosen(names), drawn(names)
@@ -88,19 +82,30 @@ def reproduce(
     began = time.perf_counter()
     if executor is not None:
         executor.submit(int).result()  # a pool may fork, which is safe before there are threads
-    parts = {e.name: e.parts(size, seed, users) for e in experiments}
-    ratings = RatingData(movielens, seed, n_seeds, generated, caller(executor))
-    if movielens is not None and any(e.on_ratings for e in experiments):
-        ratings.ratings  # noqa: B018  # read now: a wrong path must not cost an hour
-    jobs = _jobs(experiments, parts, ratings)
-    resources = Resources(ratings, n_workers, executor)
-    with progress_bars(progress, _costs(jobs)) as bars, PartRuns(resources, out, bars) as runs:
-        run = _Run(ratings, runs, bars, pictured)
-        outcomes = run.outcomes(experiments, jobs)
-    used = any(o.experiment.on_ratings and not o.broken for o in outcomes)
-    facts = ratings.facts() if used else {}
-    took = time.perf_counter() - began
-    found = Reproduction(size, seed, n_seeds, out, facts, outcomes, took, runs.n_fresh)
+    path = movielens if any(e.on_ratings for e in experiments) else None
+    draws = RatingData(path, seed, generated).draws(n_seeds)
+    jobs = {e.name: _jobs(e, size, users, draws) for e in experiments}
+    timed = {key for e in experiments if e.measures_time for key in _keys(jobs[e.name])}
+    beside = {job.key: job for name in jobs for job in _flat(jobs[name]) if job.key not in timed}
+    outcomes = {}
+    with (
+        progress_bar(len(beside) + len(timed), progress, "reproducing", "parts") as advance,
+        Runs(out, executor, advance) as runs,
+    ):
+        runs.start(beside.values(), n_workers)
+        for e in sorted(experiments, key=lambda e: not timed.isdisjoint(_keys(jobs[e.name]))):
+            outcomes[e.name] = _outcome(e, jobs[e.name], runs, draws[0], e.name in pictured)
+    used = any(o.experiment.on_ratings and not o.broken for o in outcomes.values())
+    found = Reproduction(
+        size=size,
+        seed=seed,
+        n_seeds=n_seeds,
+        folder=out,
+        facts=draws[0].facts() if used else {},
+        outcomes=[outcomes[e.name] for e in experiments],
+        seconds=time.perf_counter() - began,
+        fresh=len(runs.fresh),
+    )
     write_report(found)
     return found
 
@@ -112,95 +117,107 @@ def _make_folder(out: Path) -> None:
         raise LobInputError(f"cannot write to the folder {out}: {error.strerror}") from None
 
 
-Jobs = Mapping[str, Mapping[Key, Job]]
-"""The parts of each experiment; shared ones count for the first that has them."""
+@dataclass(frozen=True)
+class Job:
+    """A part with the ratings of one seed, and the key of its file."""
+
+    part: Part
+    ratings: RatingData
+    key: str
+
+
+Jobs = Mapping[Key, Sequence[Job]]
+"""Those of each part of an experiment, one for each seed."""
 
 
 def _jobs(
-    experiments: Sequence[Experiment],
-    parts: Mapping[str, Mapping[Key, Part]],
-    ratings: RatingData,
+    experiment: Experiment, size: Size, users: int | None, draws: Sequence[RatingData]
 ) -> Jobs:
-    """Return all parts, of the dearest experiment first; those that measure time are alone."""
-    known: dict[str, Job] = {}
-
-    def job(part: Part, experiment: Experiment) -> Job:
-        key = part_key(part.settings(ratings))
-        return known.setdefault(key, Job(part, key, experiment.name, experiment.measures_time))
-
-    costs = {name: sum(part.cost for part in each.values()) for name, each in parts.items()}
-    order = sorted(experiments, key=lambda e: (not e.measures_time, -costs[e.name]))
-    return {e.name: {at: job(part, e) for at, part in parts[e.name].items()} for e in order}
+    return {
+        place: [
+            Job(part, ratings, part_key(part.settings(ratings)))
+            for ratings in (draws if part.on_ratings else draws[:1])
+        ]
+        for place, part in experiment.parts(size, users).items()
+    }
 
 
-def _in_turns(experiments: Sequence[Experiment], jobs: Jobs) -> list[Job]:
-    """Return the parts that may run beside others: in turns those on ratings, and others.
-
-    Those on ratings keep workers busy with learning, while the others compile their policies.
-    """
-    on_ratings = {e.name for e in experiments if e.on_ratings}
-    beside = [job for job in _distinct(jobs) if not job.alone]
-    learning = [job for job in beside if job.experiment in on_ratings]
-    others = [job for job in beside if job.experiment not in on_ratings]
-    return [job for two in zip_longest(learning, others) for job in two if job is not None]
+def _flat(jobs: Jobs) -> list[Job]:
+    return [job for each in jobs.values() for job in each]
 
 
-def _distinct(jobs: Jobs) -> list[Job]:
-    """Return each part once, though experiments share it."""
-    return list({job.key: job for each in jobs.values() for job in each.values()}.values())
+def _keys(jobs: Jobs) -> set[str]:
+    return {job.key for job in _flat(jobs)}
 
 
-def _costs(jobs: Jobs) -> dict[str, float]:
-    """Return the work of the parts that count for each experiment."""
-    costs = dict.fromkeys(jobs, 0.0)
-    for job in _distinct(jobs):
-        costs[job.experiment] += job.part.cost
-    return costs
+class Runs:
+    """Runs every job once, beside others on threads or alone, unless its record is saved."""
+
+    def __init__(
+        self, folder: Path, executor: Executor | None, advance: Callable[[int], None]
+    ) -> None:
+        self._folder, self._executor, self._advance = folder, executor, advance
+        self._records: dict[str, Future[Record]] = {}
+        self._stop = Event()
+        self.fresh: list[str] = []
+        """Keys of what was run now, not read from the folder."""
+
+    def start(self, jobs: Iterable[Job], workers: int) -> None:
+        """Start these, in this order, so many at once."""
+        threads = ThreadPoolExecutor(workers, "lob-parts")
+        self._records = {job.key: threads.submit(self._run, job, self._executor) for job in jobs}
+        threads.shutdown(wait=False)
+
+    def record(self, job: Job) -> Record:
+        """Return the record of a job: wait for it, or, if it was not started, run it alone."""
+        if job.key not in self._records:
+            wait(self._records.values())
+            found = self._records[job.key] = Future()
+            try:
+                found.set_result(self._run(job, None))
+            except Exception as error:
+                found.set_exception(error)
+        return self._records[job.key].result()
+
+    def _run(self, job: Job, executor: Executor | None) -> Record:
+        """Return a job's record: saved, or run now."""
+        record = load_part(self._folder, job.key)
+        if record is None:
+            record = job.part.run(job.ratings, self._stop, executor)
+            save_part(self._folder, job.key, record)
+            self.fresh.append(job.key)
+        self._advance(1)
+        return record
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Stop what is under way, if anything is: nobody waits for it any more."""
+        self._stop.set()
+        for record in self._records.values():
+            record.cancel()
 
 
-@dataclass(frozen=True)
-class _Run:
-    """What a run shares between experiments."""
-
-    ratings: RatingData
-    runs: PartRuns
-    bars: ProgressBars
-    pictured: Collection[str]
-
-    def outcomes(self, experiments: Sequence[Experiment], jobs: Jobs) -> list[Outcome]:
-        """Run, judge and draw experiments as they are done: last those that must run alone."""
-        self.runs.start(_in_turns(experiments, jobs))
-        waiting = {e.name: e for e in experiments}
-        found = {}
-        while waiting:
-            name = self.runs.first_done({name: jobs[name].values() for name in waiting})
-            found[name] = self.outcome(waiting.pop(name), jobs[name])
-            self.bars.finish(name)
-        return [found[e.name] for e in experiments]
-
-    def outcome(self, experiment: Experiment, jobs: Mapping[Key, Job]) -> Outcome:
-        """Return what became of an experiment, whatever breaks in it."""
-        keys = {place: job.key for place, job in jobs.items()}
-        is_drawn = experiment.name in self.pictured
-        records, pictures, why = Records({}), dict[str, str](), ""
-        try:
-            for place, job in jobs.items():
-                records[place] = self.runs.record(job)
-            if experiment.on_ratings:
-                records = _on_ratings(records, self.ratings)
-            findings = [f for claim in experiment.claims for f in judge(claim, records)]
-            if is_drawn and experiment.draw is not None:
-                pictures = render(experiment, records)
-        except Exception as error:
-            why = f"{type(error).__name__}: {error}".splitlines()[0]
-            self.bars.say(f"{experiment.name} broke: {why}")
-            records = Records(records)
-            findings = [f for claim in experiment.claims for f in judge(claim, None, why)]
-        return Outcome(experiment, records, keys, findings, pictures, is_drawn and not why, why)
-
-
-def _on_ratings(records: Records, ratings: RatingData) -> Records:
-    """Return the records with what readers must know of the ratings."""
-    facts = ratings.facts()
-    title = "{data}: {users:,} users, {genres} genres".format(**facts)
-    return Records(records, facts["data"], title)
+def _outcome(
+    experiment: Experiment, jobs: Jobs, runs: Runs, ratings: RatingData, is_drawn: bool
+) -> Outcome:
+    """Return what became of an experiment, whatever breaks in it."""
+    records, pictures, why = Records({}), dict[str, str](), ""
+    try:
+        for place, each in jobs.items():
+            records[place] = joined([runs.record(job) for job in each])
+        if experiment.on_ratings:
+            facts = ratings.facts()
+            title = "{data}: {users:,} users, {genres} genres".format(**facts)
+            records = Records(records, facts["data"], title)
+        findings = [f for claim in experiment.claims for f in judge(claim, records)]
+        if is_drawn and experiment.draw is not None:
+            words = caption(records, experiment.unit, experiment.timed)
+            pictures = render(experiment.name, experiment.draw, records, words)
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}".splitlines()[0]
+        records = Records(records)
+        findings = [f for claim in experiment.claims for f in judge(claim, None, why)]
+    keys = {place: [job.key for job in each] for place, each in jobs.items()}
+    return Outcome(experiment, records, keys, findings, pictures, is_drawn and not why, why)

@@ -1,6 +1,5 @@
 """PastUsers: a log of the users who came before, and the prior that it teaches."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -84,16 +83,7 @@ class PastUsers(Frozen):
         likelihood = kind if kind in LIKELIHOODS else "gaussian"
         return fit_prior(self.table, likelihood, seed=self.seed).prior
 
-    def learn(self, call: Callable[..., Any]) -> None:
-        """Learn the prior now, by ``call(function, *arguments)``: perhaps in another process."""
-        if "prior" not in vars(self):
-            self._set(prior=call(_prior_of, self))
-
     def __getstate__(self) -> dict[str, Any]:
         """Keep a prior that was learned: other processes need not learn it again."""
         learned = {"prior": self.prior} if "prior" in vars(self) else {}
         return super().__getstate__() | learned
-
-
-def _prior_of(past: PastUsers) -> Prior:
-    return past.prior

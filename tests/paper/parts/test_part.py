@@ -4,6 +4,8 @@ import ast
 import inspect
 import sys
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,9 @@ import pytest
 from lobandits.errors import LobError
 from lobandits.paper import EXPERIMENTS
 from lobandits.paper.experiment import Survey
-from lobandits.paper.parts import Measurement, RatingData, Resources, Simulation, part_key
+from lobandits.paper.parts import Measurement, RatingData, Simulation
 from lobandits.paper.parts.part import kept_rounds
+from lobandits.paper.parts.storage import part_key
 from lobandits.simulation import Synthetic, simulate
 
 SURVEYS = {
@@ -74,17 +77,14 @@ def count(n: int, seed: int) -> dict[str, np.ndarray[tuple[int], np.dtype[np.flo
 
 
 def test_a_part_has_one_point_for_each_number() -> None:
-    part = Measurement(count, {"n": 3, "seed": 5})
-    shares: list[float] = []
-    found = part.run(Resources(RatingData()), shares.append)
+    found = Measurement(count, {"n": 3}).run(RatingData(seed=5), Event())
     assert found.samples["numbers"].tolist() == [[5.0], [6.0], [7.0]]
     assert found.settings == {"measure": "count", "n": 3, "seed": 5}
     assert list(found.seconds) == list(found.cpu_seconds) == ["count"]
-    assert shares == [1.0]
 
 
 def test_the_key_sees_the_text_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    part = Measurement(count, {"n": 3, "seed": 5})
+    part = Measurement(count, {"n": 3})
     before = part_key(part.settings(RatingData()))
     assert part_key(part.settings(RatingData())) == before
     monkeypatch.setattr(inspect, "getsource", lambda module: "edited")
@@ -106,29 +106,18 @@ def test_a_horizon_that_cannot_be_kept_evenly_is_refused() -> None:
 
 def test_a_part_keeps_the_cumulative_regret_of_simulate() -> None:
     options: dict[str, Any] = {"n_arms": 4, "n_states": 3, "sigma": 2.0}
-    part = Simulation("synthetic", options, ("ts", "lobts"), horizon=400, n_users=5, seed=3)
-    shares: list[float] = []
-    found = part.run(Resources(RatingData(), workers=1), shares.append)
+    part = Simulation("synthetic", options, ("ts", "lobts"), horizon=400, n_users=5)
+    found = part.run(RatingData(seed=3), Event())
     result = simulate(Synthetic(**options), ["ts", "lobts"], 400, 5, 3, progress=False)
     for policy in part.policies:
         kept = result.regret[policy].cumsum(axis=1)[:, 4::5]
         np.testing.assert_array_equal(found.samples[policy], kept)
-    assert found.settings == part.settings(RatingData())
-    assert sum(shares) == pytest.approx(1.0)
+    assert found.settings == part.settings(RatingData(seed=3))
 
 
-def test_seeds_are_simulated_at_once_and_stopped_together() -> None:
-    options: dict[str, Any] = {"n_states": 3, "alpha": 1.0, "hold_out": 0.0, "sigma": 1.0}
-    part = Simulation("movielens", options, ("ts", "lobts"), horizon=40, n_users=12, seed=0)
-    ratings, shares = RatingData(n_seeds=2), list[float]()
-    one = part.run(Resources(ratings, workers=1), shares.append)
-    two = part.run(Resources(ratings, workers=2), shares.append)
-    for policy in part.policies:
-        np.testing.assert_array_equal(one.samples[policy], two.samples[policy])
-    assert sum(shares) == pytest.approx(2.0)
-
-    def interrupt(share: float) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        part.run(Resources(ratings, workers=2), interrupt)
+def test_a_part_that_is_stopped_ends() -> None:
+    stop = Event()
+    stop.set()
+    part = Simulation("synthetic", {"n_arms": 4, "n_states": 3}, ("ts",), horizon=400, n_users=5)
+    with pytest.raises(CancelledError):
+        part.run(RatingData(), stop)

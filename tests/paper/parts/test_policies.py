@@ -1,19 +1,20 @@
 """What labels stand for: c times sigma, priors by arm, ties broken anew."""
 
+from threading import Event
 from typing import Any
 
 import numpy as np
 
 import lobandits as lob
-from lobandits.paper.parts import RatingData, Resources, Simulation
+from lobandits.paper.parts import RatingData, Simulation
 from lobandits.paper.parts.policies import MUCB_TIES, TS_BY_ARM, spec
 
 TASK: dict[str, Any] = {"n_arms": 5, "n_states": 4}
 
 
 def run(policies: tuple[str, ...], n_users: int = 8, c: float = 1.0) -> Any:
-    part = Simulation("synthetic", TASK, policies, 100, n_users, seed=1, c=c)
-    return part.run(Resources(RatingData(), workers=1), lambda share: None)
+    part = Simulation("synthetic", TASK, policies, 100, n_users, c=c)
+    return part.run(RatingData(seed=1), Event())
 
 
 def test_c_is_the_sigma_that_policies_are_told() -> None:

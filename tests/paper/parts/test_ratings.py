@@ -1,42 +1,39 @@
 """Ratings with several seeds: which rows share a seed, which a user, and what movies remain."""
 
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
 import pytest
 
-from lobandits.paper.parts import GENERATED, RatingData, Resources, Simulation
+from lobandits.paper.parts import GENERATED, RatingData, Record, Simulation, joined
 
 SMALL = Path(__file__).parents[3].parent / "shared" / "data" / "ml-latest-small"
 OPTIONS: dict[str, Any] = {"n_states": 5, "alpha": 1.0}
 
 
-def run(ratings: RatingData, environment: str = "movielens", n_users: int = 20) -> Any:
-    part = Simulation(environment, OPTIONS, ("ucb",), 20, n_users, seed=0)
-    return part.run(Resources(ratings, workers=1), lambda share: None)
+def run(
+    ratings: RatingData, environment: str = "movielens", n_users: int = 20, n_seeds: int = 1
+) -> Record:
+    part = Simulation(environment, OPTIONS, ("ucb",), 20, n_users)
+    return joined([part.run(each, Event()) for each in ratings.draws(n_seeds)])
 
 
 def test_generated_users_are_others_for_each_seed() -> None:
-    found = run(RatingData(n_seeds=3))
+    found = run(RatingData(), n_seeds=3)
     assert found.groups["seed"].tolist() == np.repeat([0, 1, 2], 20).tolist()
     assert len(set(found.groups["user"])) == 60
     assert len(found.cpu_seconds["ucb"]) == 3
     assert found.drawn == "20 users for each of 3 seeds, 0 to 2"
     alone = run(RatingData(seed=1))
-    np.testing.assert_array_equal(found.total("ucb")[20:40], alone_of(1))
+    np.testing.assert_array_equal(found.total("ucb")[20:40], alone.total("ucb"))
     assert not alone.groups
-
-
-def alone_of(seed: int) -> Any:
-    part = Simulation("movielens", OPTIONS, ("ucb",), 20, 20, seed=seed)
-    found = part.run(Resources(RatingData(seed=seed), workers=1), lambda share: None)
-    return found.total("ucb")
 
 
 @pytest.mark.skipif(not SMALL.exists(), reason="ml-latest-small is not beside the repository")
 def test_real_users_come_again_and_no_more_than_there_are() -> None:
-    found = run(RatingData(SMALL, n_seeds=2), n_users=1000)
+    found = run(RatingData(SMALL), n_users=1000, n_seeds=2)
     assert found.n_users == 2 * 201
     first, second = found.groups["user"].reshape(2, 201)
     assert sorted(first) == sorted(second) == list(range(201))

@@ -5,7 +5,8 @@ import pytest
 
 from lobandits.errors import LobError
 from lobandits.paper.claims import estimate
-from lobandits.paper.parts import Key, Record, Records, axis_values, mean_and_error
+from lobandits.paper.parts import Key, Record, Records, mean_and_error
+from lobandits.paper.parts.record import axis_values
 from lobandits.simulation import Synthetic, simulate
 
 

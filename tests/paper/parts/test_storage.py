@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from lobandits.basics import sources
-from lobandits.paper.parts import Record, load_part, part_key, save_part, storage
-from lobandits.paper.parts.storage import part_path
+from lobandits.paper.parts import Record, storage
+from lobandits.paper.parts.storage import load_part, part_key, part_path, save_part
 
 
 def record(n: int = 6) -> Record:
@@ -18,7 +18,7 @@ def record(n: int = 6) -> Record:
         samples={label: values.cumsum(axis=1) for label, values in regret.items()},
         seconds={"ucb": 0.5},
         cpu_seconds={"ucb": [0.25, 0.5]},
-        groups={"seed": np.arange(n) // 2},
+        people=np.arange(n)[::-1] + 10_000_000,
     )
 
 
@@ -30,7 +30,7 @@ def test_a_saved_part_comes_back_bit_by_bit(tmp_path: Path) -> None:
     assert found.settings == saved.settings
     assert found.seconds == saved.seconds
     assert found.cpu_seconds == saved.cpu_seconds
-    assert found.groups["seed"].tolist() == saved.groups["seed"].tolist()
+    assert found.people.tolist() == saved.people.tolist()
     assert found.points.tolist() == saved.points.tolist()
     assert found.labels == saved.labels
     for label in saved.labels:

@@ -3,7 +3,6 @@
 Their latent states are clusters by their orders; some users are held out from learning.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -145,11 +144,6 @@ class MovieLens:
     def clusters(self) -> "Clusters":
         """All users in their states."""
         return cluster_users(self.table, self.n_states, self.hold_out, self.seed, self.progress)
-
-    def cluster(self, call: Callable[..., Any]) -> None:
-        """Find the states now, by ``call(function, *arguments)``: perhaps in another process."""
-        options = self.table, self.n_states, self.hold_out, self.seed, self.progress
-        self.__dict__["clusters"] = call(cluster_users, *options)
 
     @cached_property
     def projected(self) -> FloatArray:

@@ -1,25 +1,8 @@
 """Parts: the units of work that are run once, saved, and shared between figures."""
 
-from lobandits.paper.parts.part import (
-    Measure,
-    Measurement,
-    Part,
-    Resources,
-    Simulation,
-    caller,
-)
+from lobandits.paper.parts.part import Measure, Measurement, Part, Simulation
 from lobandits.paper.parts.ratings import GENERATED, Generator, RatingData
-from lobandits.paper.parts.record import (
-    Key,
-    Record,
-    Records,
-    axis_title,
-    axis_values,
-    key_text,
-    mean_and_error,
-    value_text,
-)
-from lobandits.paper.parts.storage import load_part, part_key, save_part
+from lobandits.paper.parts.record import Key, Record, Records, joined, mean_and_error
 
 __all__ = [
     "GENERATED",
@@ -31,15 +14,7 @@ __all__ = [
     "RatingData",
     "Record",
     "Records",
-    "Resources",
     "Simulation",
-    "axis_title",
-    "axis_values",
-    "caller",
-    "key_text",
-    "load_part",
+    "joined",
     "mean_and_error",
-    "part_key",
-    "save_part",
-    "value_text",
 ]

@@ -1,6 +1,5 @@
 """The ratings behind the MovieLens figures: an edition of MovieLens, or generated ones."""
 
-from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -12,16 +11,7 @@ from numpy.typing import NDArray
 from lobandits.basics.checks import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from lobandits.paper.movielens.environment import MovieLens
-
-Call = Callable[..., Any]
-"""Calls a function with arguments, here or in another process, and returns what it returns."""
-
-
-def here(function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function in this thread."""
-    return function(*args)
-
+    from lobandits.paper.movielens import MovieLens
 
 Generator = Literal["planted", "gaussian"]
 GENERATED: dict[str, str] = {
@@ -40,48 +30,42 @@ SMALL = 1_000_000
 
 
 class RatingData:
-    """Ratings that are read, or made, when a part first asks for them; threads may share them.
+    """Ratings of one seed, read or made when a part first asks for them; threads may share them.
 
     Without the ``path`` of a MovieLens edition they are generated. ``seed`` names those, the genres
-    of movies that have several, and the clustering; there are ``n_seeds`` draws, from ``seed`` on.
-    Users are clustered by ``call(function, *arguments)``.
+    of movies that have several, and the clustering.
     """
 
     def __init__(
-        self,
-        path: Path | None = None,
-        seed: int = 0,
-        n_seeds: int = 1,
-        generator: Generator = "planted",
-        call: Call = here,
+        self, path: Path | None = None, seed: int = 0, generator: Generator = "planted"
     ) -> None:
-        self.path, self.seed, self.n_seeds, self.generator = path, seed, n_seeds, generator
-        self.call = call
+        self.path, self.seed, self.generator = path, seed, generator
         self._environments: dict[tuple[int, float], MovieLens] = {}
         self._clustering = Lock()
 
-    @cached_property
-    def draws(self) -> tuple["RatingData", ...]:
-        """The same with one seed each; an edition is read once."""
-        if self.n_seeds == 1:
-            return (self,)
-        seeds = range(self.seed, self.seed + self.n_seeds)
-        each = tuple(RatingData(self.path, s, 1, self.generator, self.call) for s in seeds)
+    def draws(self, n_seeds: int) -> list["RatingData"]:
+        """Return the ratings of so many seeds, from this one on; an edition is read once, now."""
+        seeds = range(self.seed + 1, self.seed + n_seeds)
+        others = [RatingData(self.path, seed, self.generator) for seed in seeds]
         if self.path is not None:
-            for draw in each:
-                draw.__dict__["ratings"] = self.ratings
-        return each
+            for other in others:
+                other.__dict__["ratings"] = self.ratings
+        return [self, *others]
+
+    @cached_property
+    def gaussian(self) -> "RatingData":
+        """Generated ratings that have no states, of the same seed."""
+        return RatingData(None, self.seed, "gaussian")
 
     @cached_property
     def key(self) -> dict[str, Any]:
         """What decides the ratings, without reading them: sizes of files, and the filters."""
-        seeds = {"seed": self.seed, "seeds": self.n_seeds}
         if self.path is None:
-            return {"generator": self.generator} | GENERATED_OPTIONS[self.generator] | seeds
+            return {"generator": self.generator} | GENERATED_OPTIONS[self.generator]
         files = sorted(self.path.iterdir()) if self.path.is_dir() else [self.path]
         sizes = {file.name: file.stat().st_size for file in files if file.is_file()}
         filters = {"paper": PAPER_FILTER, "small": SMALL_FILTER, "small below": SMALL}
-        return {"bytes": sizes, "filters": filters} | seeds
+        return {"bytes": sizes, "filters": filters}
 
     @cached_property
     def ratings(self) -> Any:
@@ -106,23 +90,19 @@ class RatingData:
         return PAPER_FILTER if large else SMALL_FILTER
 
     def environment(self, n_states: int, hold_out: float = 0.0, **options: Any) -> "MovieLens":
-        """Return the environment of the first seed; what decides the clustering is done once."""
-        if self.n_seeds > 1:
-            return self.draws[0].environment(n_states, hold_out, **options)
+        """Return the environment; what decides the clustering is done once."""
         key = n_states, hold_out
         with self._clustering:
             if key not in self._environments:
-                self._environments[key] = self._clustered(n_states, hold_out)
-        return self._environments[key].replace(**options)
-
-    def _clustered(self, n_states: int, hold_out: float) -> "MovieLens":
-        env = self._unclustered.replace(n_states=n_states, hold_out=hold_out)
-        env.cluster(self.call)
-        return env
+                env = self._unclustered.replace(n_states=n_states, hold_out=hold_out)
+                self._environments[key] = env
+            env = self._environments[key]
+            env.clusters  # noqa: B018  # cluster now: what `replace` makes of it has it, too
+        return env.replace(**options)
 
     @cached_property
     def _unclustered(self) -> "MovieLens":
-        from lobandits.paper.movielens.environment import MovieLens
+        from lobandits.paper.movielens import MovieLens
 
         movies, users = self.filters
         return MovieLens(
@@ -162,7 +142,7 @@ class RatingData:
         """Return what the report says of the ratings."""
         from lobandits.paper.clustering.impute import impute
 
-        table = self.draws[0]._unclustered.table
+        table = self._unclustered.table
         facts = {
             "data": self.name,
             "users": table.n_users,

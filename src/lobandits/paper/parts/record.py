@@ -1,7 +1,7 @@
 """What parts found: a row of numbers for each user, by label; and all records of an experiment."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,16 @@ class Record:
     """Samples by label: arrays of shape (n_users, n_points), the same users for every label.
 
     A simulation has each policy's cumulative regret at evenly spaced rounds, the points; anything
-    else has one point. ``settings`` decided the numbers. ``groups`` says which rows were drawn
-    together: with the same seed (genres, clustering, noise), or of the same user. What each label
-    took is in ``seconds``, and ``cpu_seconds`` counts all workers, for each seed.
+    else has one point. ``settings`` decided the numbers, and ``people`` says who each row is. What
+    each label took is in ``seconds``, and ``cpu_seconds`` counts all workers, for each seed.
+    ``groups`` says, of several seeds, which rows were drawn together: with the same seed (genres,
+    clustering, noise), or of the same user.
     """
 
     settings: Mapping[str, Any]
     points: FloatArray
     samples: Mapping[str, FloatArray]
+    people: IntArray = field(default_factory=lambda: np.empty(0, np.int64))
     seconds: Mapping[str, float] = field(default_factory=dict)
     cpu_seconds: Mapping[str, Sequence[float]] = field(default_factory=dict)
     groups: Mapping[str, IntArray] = field(default_factory=dict)
@@ -77,6 +79,27 @@ class Record:
         steps = np.diff(self.points, prepend=0.0)
         each = np.diff(self.samples[label], axis=1, prepend=0.0) / steps
         return mean_and_error(each, self.groups.values())
+
+
+def joined(records: Sequence[Record]) -> Record:
+    """Return the record of several seeds: the rows of each below those of the one before."""
+    first = records[0]
+    if len(records) == 1:
+        return first
+    settings = {**first.settings, "seeds": len(records)}
+    if "states found" in settings:
+        settings["states found"] = [r.settings["states found"] for r in records]
+    seeds, sizes = [r.settings["seed"] for r in records], [r.n_users for r in records]
+    people = np.concatenate([r.people for r in records])
+    return replace(
+        first,
+        settings=settings,
+        samples={p: np.concatenate([r.samples[p] for r in records]) for p in first.labels},
+        people=people,
+        seconds={p: sum(r.seconds[p] for r in records) for p in first.seconds},
+        cpu_seconds={p: [s for r in records for s in r.cpu_seconds[p]] for p in first.cpu_seconds},
+        groups={"seed": np.repeat(seeds, sizes), "user": people},
+    )
 
 
 def mean_and_error(

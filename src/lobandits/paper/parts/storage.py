@@ -52,10 +52,9 @@ def save_part(folder: Path, key: str, record: Record) -> None:
         "points": points.tolist(),
         "seconds": dict(record.seconds),
         "cpu_seconds": {label: list(each) for label, each in record.cpu_seconds.items()},
-        "groups": {name: group.tolist() for name, group in record.groups.items()},
     }
     columns: dict[str, Any] = {
-        "user": np.repeat(np.arange(n, dtype=np.uint32), len(points)),
+        "user": np.repeat(record.people, len(points)),
         "round": np.tile(points.astype(np.uint32), n),
     }
     table = pa.table(columns | {p: values.ravel() for p, values in record.samples.items()})
@@ -72,8 +71,8 @@ def load_part(folder: Path, key: str) -> Record | None:
         header = json.loads(table.schema.metadata[METADATA.encode()])
         points = np.array(header.pop("points"))
         labels = header.pop("labels")
-        groups = {name: np.array(group) for name, group in header.pop("groups").items()}
         samples = {p: table[p].to_numpy().reshape(-1, len(points)) for p in labels}
-        return Record(points=points, samples=samples, groups=groups, **header)
+        people = table["user"].to_numpy()[:: len(points)]
+        return Record(points=points, samples=samples, people=people, **header)
     except Exception:  # done again, whatever is wrong with it
         return None

@@ -11,7 +11,7 @@ from lobandits.basics.files import write_text
 from lobandits.paper.claims import Finding
 from lobandits.paper.drawing import standalone
 from lobandits.paper.experiment import Outcome, Reproduction
-from lobandits.paper.parts import axis_values
+from lobandits.paper.parts.record import axis_values
 from lobandits.paper.report.page import report_page
 from lobandits.paper.report.tables import csv_text, long_rows, verdicts_markdown
 
@@ -70,7 +70,7 @@ def _numbers(outcome: Outcome) -> dict[str, Any]:
         "parts": [
             {
                 **axis_values(key),
-                "file": f"parts/{outcome.keys[key]}.parquet",
+                "files": [f"parts/{part}.parquet" for part in outcome.keys[key]],
                 "settings": record.settings,
             }
             for key, record in outcome.records.items()

@@ -10,7 +10,8 @@ from typing import Any
 import lobandits
 from lobandits.paper.claims import RULE, VERDICTS, Finding
 from lobandits.paper.experiment import Outcome, Reproduction
-from lobandits.paper.parts import GENERATED, key_text
+from lobandits.paper.parts import GENERATED
+from lobandits.paper.parts.record import key_text
 from lobandits.paper.report.tables import decisive_text, interval_text, reader_tables
 
 
@@ -156,8 +157,9 @@ def _settings(outcome: Outcome) -> str:
     terms.append(("processor time", f"{took:.1f} s"))
     pairs = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in terms)
     links = ", ".join(
-        f'<a href="parts/{outcome.keys[key]}.parquet">{escape(key_text(key))}</a>'
+        f'<a href="parts/{part}.parquet">{escape(key_text(key)) or "all"}</a>'
         for key in outcome.records
+        for part in outcome.keys[key]
     )
     return (
         f"<details><summary>settings, seed, time</summary><dl>{pairs}</dl>"

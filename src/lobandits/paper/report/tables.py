@@ -9,8 +9,9 @@ import numpy as np
 
 from lobandits.paper.claims import Estimate, Finding
 from lobandits.paper.experiment import Outcome, Reproduction
-from lobandits.paper.parts import Key, Record, axis_values, key_text, value_text
+from lobandits.paper.parts import Key, Record
 from lobandits.paper.parts.policies import policy_title
+from lobandits.paper.parts.record import axis_values, key_text, value_text
 
 WIDEST = 12
 """Columns of a table for readers, at most."""
