@@ -100,19 +100,19 @@ def test_users_are_clustered_in_any_process(tmp_path: Path) -> None:
 def test_what_measures_time_runs_last_and_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    under_way: set[int] = set()
+    under_way: set[tuple[int, int]] = set()
     beside: dict[Any, int] = {}
     ended: list[Any] = []
     run_part = Simulation.run
 
     def watched(part: Simulation, ratings: RatingData, stop: Event, executor: Any) -> Any:
-        under_way.add(id(part))
+        under_way.add((id(part), ratings.seed))
         name = part.options["n_states"], part.options.get("n_arms")
         beside[name] = max(beside.get(name, 0), len(under_way))
         if name in TIMED:
             assert executor is None
         found = run_part(part, ratings, stop, executor)
-        under_way.remove(id(part))
+        under_way.remove((id(part), ratings.seed))
         ended.append(name)
         return found
 
@@ -124,7 +124,7 @@ def test_what_measures_time_runs_last_and_alone(
         *("figure-2a", "computation-time", "figure-4", "figure-8")
     ]
     assert {beside[name] for name in TIMED} == {1}
-    assert set(ended[-3:]) == TIMED
+    assert set(ended[-4:]) == TIMED
 
 
 @pytest.mark.filterwarnings("ignore")
