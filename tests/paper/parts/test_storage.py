@@ -57,7 +57,12 @@ def test_a_key_changes_with_any_setting() -> None:
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Yield a package that holds one part and one figure, in place of this one."""
     folder = tmp_path / "paper"
-    for name in ("parts/storage.py", "figures/fig.py"):
+    for name in (
+        "parts/storage.py",
+        "movielens/files.py",
+        "clustering/kmeans.py",
+        "figures/fig.py",
+    ):
         (folder / name).parent.mkdir(parents=True)
         (folder / name).write_text("x = 1\n")
     monkeypatch.setattr(sources, "PACKAGE", tmp_path)
@@ -68,7 +73,13 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize(
-    ("name", "changes"), [("parts/storage.py", True), ("figures/fig.py", False)]
+    ("name", "changes"),
+    [
+        ("parts/storage.py", True),
+        ("movielens/files.py", True),
+        ("clustering/kmeans.py", True),
+        ("figures/fig.py", False),
+    ],
 )
 def test_a_key_changes_with_what_runs_parts_and_not_with_what_draws(
     package: Path, name: str, changes: bool

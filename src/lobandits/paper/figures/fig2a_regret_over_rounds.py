@@ -1,9 +1,10 @@
 """Figure 2(a), Section 4.1: regret against the horizon on the synthetic task."""
 
+from functools import partial
+
 import numpy as np
 
 from lobandits.paper.claims import Claim, Estimate, below, estimate, for_each
-from lobandits.paper.drawing import Canvas
 from lobandits.paper.experiment import Experiment
 from lobandits.paper.figures.synthetic_task import (
     AT_SIGMA,
@@ -20,11 +21,6 @@ WORK = (
     sweep(policies=HAVE_C, n_states=(15,), c=tuple(C_VALUES.values())),
 )
 RIVALS = (*UNSTRUCTURED, "mucb")
-
-
-def draw(records: Records, canvas: Canvas) -> None:
-    """Draw a panel for each sigma."""
-    draw_regret_by_states(records, canvas, columns=2)
 
 
 def _all_with_c(records: Records, sigma: float, lob: str, c: float) -> list[Estimate]:
@@ -122,6 +118,6 @@ EXPERIMENT = Experiment(
     "Best first: mTS plays each state's best arm once before it samples. Narrow: lobUCB has the "
     "radius of UCB, c sqrt(2 log t / N); its listing has 4.",
     work=WORK,
-    draw=draw,
+    draw=partial(draw_regret_by_states, columns=2),
     claims=CLAIMS,
 )

@@ -1,7 +1,8 @@
 """Figure 2(b), Section 4.1: regret against the number of states on the synthetic task."""
 
+from functools import partial
+
 from lobandits.paper.claims import Claim, any_of, below_along, for_each
-from lobandits.paper.drawing import Canvas
 from lobandits.paper.experiment import Experiment
 from lobandits.paper.figures.synthetic_task import (
     AT_SIGMA,
@@ -11,7 +12,6 @@ from lobandits.paper.figures.synthetic_task import (
     draw_final_regret_along,
     sweep,
 )
-from lobandits.paper.parts import Records
 from lobandits.paper.parts.policies import MUCB_TIES, UNSTRUCTURED
 
 STATES = {
@@ -19,11 +19,6 @@ STATES = {
     "full": (2, 4, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40, 60, 100, 200),
 }
 WORK = (sweep(n_states=STATES),)
-
-
-def draw(records: Records, canvas: Canvas) -> None:
-    """Draw a panel for each sigma."""
-    draw_final_regret_along(records, canvas, "n_states", "number of states $m$")
 
 
 CLAIMS = (
@@ -100,6 +95,6 @@ EXPERIMENT = Experiment(
     title="Synthetic: regret against the number of states, T = 500",
     note="15 arms.",
     work=WORK,
-    draw=draw,
+    draw=partial(draw_final_regret_along, axis="n_states", name="number of states $m$"),
     claims=CLAIMS,
 )

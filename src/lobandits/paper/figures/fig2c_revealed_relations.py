@@ -1,8 +1,9 @@
 """Figure 2(c), Section 4.1: regret against the share of revealed relations."""
 
+from functools import partial
+
 from lobandits.basics.checks import FloatArray
 from lobandits.paper.claims import Claim, Estimate, below_along, estimate, for_each, trend
-from lobandits.paper.drawing import Canvas
 from lobandits.paper.experiment import Experiment
 from lobandits.paper.figures.synthetic_task import (
     AT_SIGMA,
@@ -19,11 +20,6 @@ SHARES = {
     "full": tuple(tenth / 10 for tenth in range(11)),
 }
 WORK = (sweep(q=SHARES),)
-
-
-def draw(records: Records, canvas: Canvas) -> None:
-    """Draw a panel for each sigma."""
-    draw_final_regret_along(records, canvas, "q", "share of revealed relations $q$")
 
 
 def _slope(records: Records, sigma: float, policy: str) -> FloatArray:
@@ -75,6 +71,6 @@ EXPERIMENT = Experiment(
     title="Synthetic: regret against the share of revealed relations, T = 500",
     note="15 arms, 15 states. Only lobUCB, lobTS and top-arms UCB depend on q.",
     work=WORK,
-    draw=draw,
+    draw=partial(draw_final_regret_along, axis="q", name="share of revealed relations $q$"),
     claims=CLAIMS,
 )

@@ -1,7 +1,8 @@
 """Figure 4(a), Section 4.2: regret per round on MovieLens, where users have their own means."""
 
+from functools import partial
+
 from lobandits.paper.claims import Claim, Estimate, below, estimate, for_each
-from lobandits.paper.drawing import Canvas
 from lobandits.paper.experiment import Experiment
 from lobandits.paper.figures.movielens_task import (
     AVERAGED,
@@ -17,11 +18,6 @@ from lobandits.paper.parts import Records
 from lobandits.paper.parts.policies import LATENT_BANDITS, policy_title
 
 WORK = (sweep(n_states=(160,), alpha=(SETTING_B,)),)
-
-
-def draw(records: Records, canvas: Canvas) -> None:
-    """Draw one panel."""
-    draw_regret_by_states(records, canvas, per_round=True)
 
 
 def _half(records: Records, lob: str) -> list[Estimate]:
@@ -87,6 +83,6 @@ EXPERIMENT = Experiment(
     title="MovieLens, Setting B: regret per round with 160 states",
     note=f"{OWN_MEANS} {AVERAGED}",
     work=WORK,
-    draw=draw,
+    draw=partial(draw_regret_by_states, per_round=True),
     claims=CLAIMS,
 )

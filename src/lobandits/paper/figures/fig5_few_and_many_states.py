@@ -1,7 +1,8 @@
 """Figure 5, Appendix B.4: regret against the horizon with 4, 12 and 20 states."""
 
+from functools import partial
+
 from lobandits.paper.claims import Claim, Estimate, estimate, for_each
-from lobandits.paper.drawing import Canvas
 from lobandits.paper.experiment import Experiment
 from lobandits.paper.figures.synthetic_task import (
     AT_SIGMA,
@@ -14,11 +15,6 @@ from lobandits.paper.parts import Records
 from lobandits.paper.parts.policies import TOP_ARMS
 
 WORK = (sweep(n_states=(4, 12, 20)),)
-
-
-def draw(records: Records, canvas: Canvas) -> None:
-    """Draw a row for each sigma, a column for each number of states."""
-    draw_regret_by_states(records, canvas, columns=3)
 
 
 def _explores_longer(records: Records, sigma: float, mts: str) -> list[Estimate]:
@@ -66,6 +62,6 @@ EXPERIMENT = Experiment(
     title="Synthetic: regret against the horizon for m = 4, 12 and 20",
     note="15 arms.",
     work=WORK,
-    draw=draw,
+    draw=partial(draw_regret_by_states, columns=3),
     claims=CLAIMS,
 )

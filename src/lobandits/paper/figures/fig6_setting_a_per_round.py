@@ -1,7 +1,8 @@
 """Figure 6, Appendix B.5: regret per round in Setting A."""
 
+from functools import partial
+
 from lobandits.paper.claims import Claim, below, for_each
-from lobandits.paper.drawing import Canvas
 from lobandits.paper.experiment import Experiment
 from lobandits.paper.figures.movielens_task import (
     AVERAGED,
@@ -11,15 +12,9 @@ from lobandits.paper.figures.movielens_task import (
     draw_regret_by_states,
     sweep,
 )
-from lobandits.paper.parts import Records
 from lobandits.paper.parts.policies import UNSTRUCTURED
 
 WORK = (sweep(n_states=(60,), alpha=(SETTING_A,)),)
-
-
-def draw(records: Records, canvas: Canvas) -> None:
-    """Draw one panel."""
-    draw_regret_by_states(records, canvas, per_round=True)
 
 
 CLAIMS = (
@@ -41,6 +36,6 @@ EXPERIMENT = Experiment(
     title="MovieLens, Setting A: regret per round with 60 states",
     note=AVERAGED,
     work=WORK,
-    draw=draw,
+    draw=partial(draw_regret_by_states, per_round=True),
     claims=CLAIMS,
 )

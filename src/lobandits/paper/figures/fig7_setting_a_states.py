@@ -1,7 +1,8 @@
 """Figure 7, Appendix B.5: regret against the horizon in Setting A with 10, 20 and 80 states."""
 
+from functools import partial
+
 from lobandits.paper.claims import Claim, Estimate, all_of, below_along, estimate, for_each
-from lobandits.paper.drawing import Canvas
 from lobandits.paper.experiment import Experiment
 from lobandits.paper.figures.movielens_task import (
     EXPLOITS,
@@ -15,11 +16,6 @@ from lobandits.paper.parts import Records
 from lobandits.paper.parts.policies import LATENT_BANDITS, UNSTRUCTURED
 
 WORK = (sweep(n_states=(10, 20, 80), alpha=(SETTING_A,)),)
-
-
-def draw(records: Records, canvas: Canvas) -> None:
-    """Draw a panel for each number of states."""
-    draw_regret_by_states(records, canvas, per_round=False)
 
 
 def _mts_linear(records: Records, m: int) -> list[Estimate]:
@@ -58,6 +54,6 @@ EXPERIMENT = Experiment(
     place="Figure 7 (Appendix B.5)",
     title="MovieLens, Setting A: regret against the horizon for m = 10, 20 and 80",
     work=WORK,
-    draw=draw,
+    draw=partial(draw_regret_by_states, per_round=False),
     claims=CLAIMS,
 )

@@ -1,10 +1,10 @@
 """Figure 8, Appendix B.5: regret per round in Setting B with 5, 20 and 140 states."""
 
+from functools import partial
 from itertools import pairwise
 
 from lobandits.basics.checks import FloatArray
 from lobandits.paper.claims import NO_VARIANTS, Claim, Estimate, estimate, for_each
-from lobandits.paper.drawing import Canvas
 from lobandits.paper.experiment import Experiment, Survey
 from lobandits.paper.figures.movielens_task import (
     AVERAGED,
@@ -34,11 +34,6 @@ WORK = (
         on_ratings=True,
     ),
 )
-
-
-def draw(records: Records, canvas: Canvas) -> None:
-    """Draw a panel for each number of states."""
-    draw_regret_by_states(records, canvas, per_round=True)
 
 
 def _bias_falls(records: Records, policy: str) -> list[Estimate]:
@@ -83,6 +78,6 @@ EXPERIMENT = Experiment(
     title="MovieLens, Setting B: regret per round for m = 5, 20 and 140",
     note=AVERAGED,
     work=WORK,
-    draw=draw,
+    draw=partial(draw_regret_by_states, per_round=True),
     claims=CLAIMS,
 )

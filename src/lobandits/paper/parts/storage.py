@@ -19,6 +19,7 @@ from lobandits.basics.sources import digest_of_sources
 from lobandits.paper.parts.record import Record
 
 METADATA = "lobandits"
+DECIDING = ("parts", "movielens", "clustering")
 
 
 def part_key(settings: Mapping[str, Any]) -> str:
@@ -29,8 +30,9 @@ def part_key(settings: Mapping[str, Any]) -> str:
 
 @cache
 def _code() -> str:
-    """Return a hash of all sources below, and of those that run parts."""
-    return digest_of_sources(Path(__file__).parent)
+    """Return a hash of all sources below, and of those of this room that decide numbers."""
+    paper = Path(__file__).parent.parent
+    return digest_of_sources(*(paper / room for room in DECIDING))
 
 
 def part_path(folder: Path, key: str) -> Path:
