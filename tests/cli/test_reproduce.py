@@ -69,7 +69,7 @@ def test_a_run_that_was_interrupted_keeps_what_was_done(tmp_path: Path, workers:
         [*command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     deadline = time.monotonic() + 120
-    while not list(tmp_path.glob("parts/*.parquet")) and time.monotonic() < deadline:
+    while not list(tmp_path.glob("parts/*.npz")) and time.monotonic() < deadline:
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=60)
@@ -77,6 +77,6 @@ def test_a_run_that_was_interrupted_keeps_what_was_done(tmp_path: Path, workers:
     assert said == (
         f"interrupted: finished parts are kept in {tmp_path}; the same command goes on from there\n"
     )
-    saved = list(tmp_path.glob("parts/*.parquet"))
+    saved = list(tmp_path.glob("parts/*.npz"))
     assert 1 <= len(saved) < len(EXPERIMENTS["figure-2b"].parts("default"))
     assert not list(tmp_path.rglob(".*"))

@@ -1,8 +1,8 @@
 """Finished parts on disk: a run that was stopped goes on where it was.
 
-A record stands in ``parts/KEY.parquet``: a row per user and point, a column per label, and the
-settings and times as JSON in its metadata. KEY is a hash of the settings and of the sources that
-decide the numbers, so a part is run again if either changed.
+A record stands in ``parts/KEY.npz``: its points, its people, the samples of each label, and as JSON
+its settings and times. KEY is a hash of the settings and of the sources that decide the
+numbers, so a part is run again if either changed.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from lobandits.basics.files import write_atomic
 from lobandits.basics.sources import digest_of_sources
 from lobandits.paper.parts.record import Record
 
-METADATA = "lobandits"
+HEADER = ("settings", "seconds", "cpu_seconds")
 DECIDING = ("parts", "movielens", "clustering")
 
 
@@ -37,44 +37,29 @@ def _code() -> str:
 
 def part_path(folder: Path, key: str) -> Path:
     """Return where a part is saved."""
-    return folder / "parts" / f"{key}.parquet"
+    return folder / "parts" / f"{key}.npz"
 
 
 def save_part(folder: Path, key: str, record: Record) -> None:
     """Write a record, whole or not at all."""
-    import pyarrow as pa
-    from pyarrow.parquet import write_table
-
     path = part_path(folder, key)
     path.parent.mkdir(parents=True, exist_ok=True)
-    n, points = record.n_users, record.points
-    header = {
-        "settings": dict(record.settings),
-        "labels": list(record.labels),
-        "points": points.tolist(),
-        "seconds": dict(record.seconds),
-        "cpu_seconds": {label: list(each) for label, each in record.cpu_seconds.items()},
+    header = {name: getattr(record, name) for name in HEADER}
+    arrays: dict[str, Any] = {
+        f"samples/{label}": values for label, values in record.samples.items()
     }
-    columns: dict[str, Any] = {
-        "user": np.repeat(record.people, len(points)),
-        "round": np.tile(points.astype(np.uint32), n),
-    }
-    table = pa.table(columns | {p: values.ravel() for p, values in record.samples.items()})
-    table = table.replace_schema_metadata({METADATA: json.dumps(header)})
-    write_atomic(path, lambda file: write_table(table, file, compression="zstd"))
+    arrays |= {"points": record.points, "people": record.people}
+    arrays["header"] = np.array(json.dumps(header, default=dict))
+    write_atomic(path, lambda file: np.savez_compressed(file, **arrays))
 
 
 def load_part(folder: Path, key: str) -> Record | None:
     """Return a saved record; None if there is none, or if its file is broken."""
-    from pyarrow.parquet import read_table
-
     try:
-        table = read_table(part_path(folder, key))
-        header = json.loads(table.schema.metadata[METADATA.encode()])
-        points = np.array(header.pop("points"))
-        labels = header.pop("labels")
-        samples = {p: table[p].to_numpy().reshape(-1, len(points)) for p in labels}
-        people = table["user"].to_numpy()[:: len(points)]
-        return Record(points=points, samples=samples, people=people, **header)
+        with part_path(folder, key).open("rb") as stream, np.load(stream) as file:
+            names = [name for name in file.files if name.startswith("samples/")]
+            samples = {name.removeprefix("samples/"): file[name] for name in names}
+            header = json.loads(str(file["header"]))
+            return Record(points=file["points"], people=file["people"], samples=samples, **header)
     except Exception:  # done again, whatever is wrong with it
         return None

@@ -70,7 +70,7 @@ def _numbers(outcome: Outcome) -> dict[str, Any]:
         "parts": [
             {
                 **axis_values(key),
-                "files": [f"parts/{part}.parquet" for part in outcome.keys[key]],
+                "files": [f"parts/{part}.npz" for part in outcome.keys[key]],
                 "settings": record.settings,
             }
             for key, record in outcome.records.items()

@@ -157,13 +157,13 @@ def _settings(outcome: Outcome) -> str:
     terms.append(("processor time", f"{took:.1f} s"))
     pairs = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in terms)
     links = ", ".join(
-        f'<a href="parts/{part}.parquet">{escape(key_text(key)) or "all"}</a>'
+        f'<a href="parts/{part}.npz">{escape(key_text(key)) or "all"}</a>'
         for key in outcome.records
         for part in outcome.keys[key]
     )
     return (
         f"<details><summary>settings, seed, time</summary><dl>{pairs}</dl>"
-        f'<p class="soft">Every user, as Parquet: {links}</p></details>'
+        f'<p class="soft">Every user, for NumPy: {links}</p></details>'
     )
 
 
