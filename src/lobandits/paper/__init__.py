@@ -1,7 +1,9 @@
-"""The paper's figures, tables and claims, as data, and one runner: run what is missing, judge."""
+"""What only a reader of the paper needs; names load on first use.
 
-from lobandits.paper.catalogue import EXPERIMENTS, GROUPS
-from lobandits.paper.experiment import Outcome, Reproduction
-from lobandits.paper.runner import reproduce
+Its figures, tables and claims, as data, and one runner that runs what is missing and judges;
+MovieLens, the clustering by orders, and duels.
+"""
 
-__all__ = ["EXPERIMENTS", "GROUPS", "Outcome", "Reproduction", "reproduce"]
+from lobandits.basics.lazy import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
