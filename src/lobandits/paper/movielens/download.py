@@ -108,7 +108,7 @@ class Resuming:
                 self._append(answer, have if answer.status_code == requests.codes.partial else 0)
         if self.is_checked and not _is_whole(self.part):
             self.part.unlink()
-            raise ValueError("it is no whole zip")
+            raise ValueError(f"{self.part.name} is no whole zip")
         self.part.replace(output_file)
 
     def _append(self, answer: Any, kept: int) -> None:
