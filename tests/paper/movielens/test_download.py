@@ -57,7 +57,7 @@ def test_without_a_sum_the_zip_checks_itself(server: Files, content: bytes, tmp_
     assert get(server, tmp_path / "good").read_bytes() == content
     middle = len(content) // 2
     server.files[NAME] = content[:middle] + b"?" + content[middle + 1 :]
-    with pytest.raises(LobError, match="arrived damaged: .* is no whole zip"):
+    with pytest.raises(LobError, match=r"arrived damaged: .* is no whole zip"):
         get(server, tmp_path / "bad")
     assert not list((tmp_path / "bad").iterdir())
 
