@@ -122,6 +122,16 @@ def test_export(tmp_path: Path, store: str) -> None:
     assert len(table.read_text().splitlines()) == 20
 
 
+def test_rows_that_the_caller_chose_are_not_counted_as_exported(tmp_path: Path, store: str) -> None:
+    with lob.DecisionService(lob.UCB(2, sigma=1.0, arms=("a", "b")), store) as served:
+        served.record_many([(served.decide("x", shown="a").id, 1.5) for _ in range(3)])
+        served.record(served.decide("y").id, 2.5)
+    path = tmp_path / "log.csv"
+    words = ("export", "--store", store, "--out", str(path), "--columns", "obp")
+    assert lines(*words) == [f"1 row saved to {path}"]
+    assert pl.read_csv(path)["reward"].to_list() == [2.5]
+
+
 def test_export_of_csv(tmp_path: Path, store: str) -> None:
     with lob.DecisionService(lob.UCB(2, sigma=1.0, arms=("a", "b,c")), store) as served:
         first = served.decide_many(["x", "y"])[0]
@@ -151,12 +161,15 @@ def test_a_new_arm(tmp_path: Path, store: str) -> None:
 
 
 def test_export_refuses(tmp_path: Path, store: str) -> None:
-    out = str(tmp_path / "log")
+    out = str(tmp_path / "log.csv")
     assert "there is no store at" in refused("export", "--store", store, "--out", out)
     assert not list(tmp_path.iterdir())
     assert "unknown --format 'xls'" in refused("export", "--out", out, "--format", "xls")
     assert "unknown --columns 'all'" in refused("export", "--out", out, "--columns", "all")
-    nowhere = str(tmp_path / "no" / "log")
+    for name in ("l.xlsx", "l.csv.gz", "l"):
+        wrong = refused("export", "--store", store, "--out", str(tmp_path / name))
+        assert "--out must end in .ndjson or .jsonl or .csv or .parquet" in wrong
+    nowhere = str(tmp_path / "no" / "log.csv")
     assert "does not exist" in refused("export", "--store", store, "--out", nowhere)
     assert not Path(out).exists()
 

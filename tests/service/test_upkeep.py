@@ -155,5 +155,8 @@ def test_decisions_are_kept_while_rewards_may_come(policy: lob.LobTS, tmp_path: 
     with pytest.raises(LobInputError, match="keep them for longer"):
         DecisionService(policy, f"sqlite:///{tmp_path / 'a.db'}", reward_wait=100.0, keep=50.0)
     assert not (tmp_path / "a.db").exists()
-    for wrong in ("90", "d", "1.5d", "90 days", ""):
-        assert "such as 90d" in refused("serve", "--keep", wrong)
+    for wrong in ("90", "d", "90 days", "-1d", ""):
+        assert "--keep must be" in refused("serve", "--keep", wrong)
+    for right in ("4w", "1.5d"):
+        elsewhere = refused("serve", "--keep", right, "--host", "0.0.0.0")
+        assert "--host 0.0.0.0 can be reached" in elsewhere

@@ -17,8 +17,6 @@ from lobandits.cli.options import (
     need_service,
 )
 
-USUAL = {".parquet": "parquet", ".csv": "csv"}
-
 
 def export(
     out: Annotated[Path, typer.Option(help="Where the log goes.")],
@@ -27,8 +25,8 @@ def export(
     format: Annotated[  # noqa: A002
         str | None,
         typer.Option(
-            help="ndjson (one JSON object a line), csv or parquet; by default as --out ends, else "
-            "ndjson."
+            help="ndjson (one JSON object a line), csv or parquet; by default as --out ends: "
+            ".ndjson, .jsonl, .csv or .parquet."
         ),
     ] = None,
     columns: Annotated[
@@ -49,23 +47,22 @@ def export(
     from lobandits.basics.checks import one_of, whole
     from lobandits.basics.files import write_atomic
     from lobandits.service import open_store
-    from lobandits.service.reports.log import KINDS, NAMES, LogRow, log_rows
+    from lobandits.service.reports.log import ENDS, KINDS, NAMES, LogRow, exported, log_rows
     from lobandits.service.reports.log import export as parts_of
     from lobandits.service.store.models import StoredNames
 
-    checked_suffix("--out", out, (out.suffix.lower(),))
-    usual = USUAL.get(out.suffix.lower(), "ndjson")
-    form = one_of("--format", usual if format is None else format, list(KINDS))
+    ending = out.suffix.lower()
+    checked_suffix("--out", out, tuple(ENDS) if format is None else (ending,))
+    form = ENDS[ending] if format is None else one_of("--format", format, list(KINDS))
     names = one_of("--columns", columns, list(NAMES))
     with closing(open_store(existing(store))) as opened:
         first = whole("--after", after, least=0)
-        rows = log_rows(opened, StoredNames(opened), problem, first)
+        rows = exported(log_rows(opened, StoredNames(opened), problem, first), names)  # type: ignore[arg-type]
         written = 0
 
         def counted_rows() -> Iterator[LogRow]:
             nonlocal written
-            for row in rows:
-                written += names == "log" or row.reward is not None
+            for written, row in enumerate(rows, 1):  # noqa: B007
                 yield row
 
         def write(file: IO[bytes]) -> None:

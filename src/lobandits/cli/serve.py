@@ -94,17 +94,6 @@ def ends_at_once(command: Callable[P, None]) -> Callable[P, None]:
     return run
 
 
-UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-
-
-def seconds(option: str, text: str) -> float:
-    """Return a time such as 90d, 12h, 30m or 45s in seconds."""
-    number, unit = text[:-1], text[-1:]
-    if not number.isdecimal() or unit not in UNITS:
-        raise LobInputError(f"{option} must be a time such as 90d, 12h, 30m or 45s, got {text!r}")
-    return float(number) * UNITS[unit]
-
-
 @ends_at_once
 def serve(
     model: Annotated[
@@ -132,7 +121,7 @@ def serve(
     default_reward: Annotated[float, typer.Option(help="The default reward.")] = 0.0,
     keep: Annotated[
         str | None,
-        typer.Option(help="Delete decisions after a time such as 90d or 12h; statistics stay."),
+        typer.Option(help="Delete decisions after a time such as 90d or 4w; statistics stay."),
     ] = None,
     problem: Annotated[
         str,
@@ -181,7 +170,7 @@ def serve(
     """
     need_service()
     import_policies(*imports or ())
-    from lobandits.basics.checks import fraction, one_of, whole
+    from lobandits.basics.checks import fraction, one_of, seconds_of, whole
     from lobandits.basics.user_code import Code
     from lobandits.policies import POLICIES
     from lobandits.service import Control
@@ -198,7 +187,7 @@ def serve(
         one_of("--log-level", log_level, LEVELS),
         Code.of(cls.__module__ for cls in POLICIES.values()),
         problem,
-        None if keep is None else seconds("--keep", keep),
+        None if keep is None else seconds_of("--keep", keep),
         fraction("--explore", explore),
         control is not None,
         apprentice,

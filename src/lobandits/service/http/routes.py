@@ -49,7 +49,7 @@ from lobandits.service.http.bodies import (
 )
 from lobandits.service.http.call_queue import CallQueue
 from lobandits.service.http.metrics import Metrics, StoreNumbers
-from lobandits.service.reports.log import KINDS, Columns, Format, export
+from lobandits.service.reports.log import KINDS, Columns, Format, export, exported
 from lobandits.service.served_policy import as_policy
 from lobandits.service.store.history import KEPT_MINUTES
 
@@ -183,7 +183,8 @@ def add_admin(app: FastAPI, service: DecisionService) -> None:
         problem: Of = None,
     ) -> StreamingResponse:
         """Export all decisions of a problem, in the order in which they were stored."""
-        parts = export(service.log(after, problem=problem), form, columns)
+        rows = exported(service.log(after, problem=problem), columns)
+        parts = export(rows, form, columns)
         first = next(parts, b"")  # so that a store that is away is noticed before the answer
         return StreamingResponse(chain([first], parts), media_type=KINDS[form])
 

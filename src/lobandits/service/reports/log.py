@@ -20,6 +20,12 @@ KINDS = {
     "csv": "text/csv",
     "parquet": "application/vnd.apache.parquet",
 }
+ENDS: dict[str, Format] = {
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
+    ".csv": "csv",
+    ".parquet": "parquet",
+}
 PAGE = 10_000  # rows that are read at once
 CHUNK = 5_000  # rows that are written at once
 
@@ -71,18 +77,20 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 
 
-def export(rows: Iterable[LogRow], form: Format, columns: Columns = "log") -> Iterator[bytes]:
-    """Yield the log in pieces that together are one file.
+def exported(rows: Iterable[LogRow], columns: Columns) -> Iterator[LogRow]:
+    """Yield the rows that an export holds: all, or for "obp" those that estimates can use.
 
-    "obp" is of rewarded decisions only, and of none that the caller chose: nobody knows the
-    chances of those.
+    These are rewarded decisions, and none that the caller chose: nobody knows their chances.
     """
+    for row in rows:
+        if columns == "log" or (row.reward is not None and row.advised is None):
+            yield row
+
+
+def export(rows: Iterable[LogRow], form: Format, columns: Columns = "log") -> Iterator[bytes]:
+    """Yield the `exported` rows in pieces that together are one file."""
     names = NAMES[columns]
-    chosen = (
-        {name: getattr(row, name) for name in names}
-        for row in rows
-        if columns == "log" or (row.reward is not None and row.advised is None)
-    )
+    chosen = ({name: getattr(row, name) for name in names} for row in rows)
     if form == "parquet":
         return _parquet(chosen, names)
     return _ndjson(chosen) if form == "ndjson" else _csv(chosen, names)
