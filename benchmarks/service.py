@@ -29,7 +29,7 @@ from timing import show
 
 import lobandits as lob
 from lobandits.service import Control, DecisionService
-from lobandits.service.calls import Call, DecisionCall
+from lobandits.service.call_queue import Call, DecisionCall
 from lobandits.service.decision import Decision
 from lobandits.service.http import Settings, create_app
 from lobandits.service.http.guard import BodyLimit, KeyCheck
@@ -63,7 +63,7 @@ def empty_app() -> FastAPI:
             Middleware(BodyLimit, most=settings.max_body),
         ]
     )
-    add_decisions(app, nothing, metrics, "default")  # type: ignore[arg-type]
+    add_decisions(app, nothing, metrics, "default")
     return app
 
 

@@ -48,9 +48,11 @@ def messages() -> Iterator[Message]:
                 if (
                     "Error" in name
                     and node.exc.args
-                    and not name.startswith(("Type", "Attr", "Run"))
+                    and not name.startswith(("Type", "Attr", "Run", "Pydantic"))
                 ):
                     yield Message(module, " ".join(written(node.exc.args[-1]).split()))
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "Must":
+                yield Message(module, f"{written(node.args[0])}, got {{value}}")
 
 
 def page() -> str:

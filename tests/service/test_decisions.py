@@ -12,8 +12,10 @@ from tests.service.conftest import MakeService
 
 import lobandits as lob
 from lobandits.errors import LobError, LobInputError
-from lobandits.service import DecisionCall, DecisionService, RewardCall, new_id
+from lobandits.service import DecisionService, new_id
 from lobandits.service import errors as er
+from lobandits.service.call_queue import DecisionCall, RewardCall
+from lobandits.service.requests import DecisionRequest, RewardReport, read
 from lobandits.service.store import tables
 from lobandits.service.store.history import SETTLED, overdue
 from lobandits.service.store.tables import microseconds
@@ -214,9 +216,10 @@ def test_rewards_of_a_batch_have_a_status_each(service: DecisionService) -> None
 
 def test_calls_run_together_have_outcomes_of_their_own(service: DecisionService) -> None:
     before = service.decide("ada")
-    good, bad = DecisionCall(["x"]), DecisionCall([{"user": "y", "allowed": ["beer"]}])
-    stolen = DecisionCall([{"user": "z", "id": before.id}])
-    reward, unknown = RewardCall([(before.id, 1.0)]), RewardCall([("nonsense", 1.0)])
+    requests = ({"user": "x"}, {"user": "y", "allowed": ["beer"]}, {"user": "z", "id": before.id})
+    good, bad, stolen = (DecisionCall(read(DecisionRequest, [request])) for request in requests)
+    reports = ({"decision": key, "reward": 1.0} for key in (before.id, "nonsense"))
+    reward, unknown = (RewardCall(read(RewardReport, [report])) for report in reports)
     service.run([good, bad, stolen, reward, unknown])
     assert good.result()[0].model == service.model
     with pytest.raises(er.UnknownArmError, match="unknown arm 'beer'"):

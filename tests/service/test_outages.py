@@ -21,8 +21,9 @@ from tests.service.serving import Caller, ServerProcess
 import lobandits as lob
 from lobandits.errors import LobInputError
 from lobandits.service import DecisionService, open_store
-from lobandits.service.calls import Call, DecisionCall
+from lobandits.service.call_queue import Call, DecisionCall
 from lobandits.service.errors import ServiceError, StoreUnavailableError
+from lobandits.service.requests import DecisionRequest
 from lobandits.service.store import Store, sqlite
 from lobandits.service.store.postgresql import PostgresTransaction
 from lobandits.service.store.users import forget
@@ -128,9 +129,11 @@ def test_nobody_pays_for_the_call_of_another(make_service: MakeService, policy: 
             connection.exec_driver_sql(
                 "ALTER TABLE users ADD CONSTRAINT t CHECK (name <> 'poison')"
             )
-    calls: list[Call[Any]] = [DecisionCall([user]) for user in ("a", "poison", "b")]
+    calls: list[Call[Any]] = [
+        DecisionCall([DecisionRequest(user=user)]) for user in ("a", "poison", "b")
+    ]
     service.run(calls)
-    assert [call.error is None for call in calls] == [True, False, True]
+    assert [call.exception() is None for call in calls] == [True, False, True]
     assert {row.user for row in service.log()} == {"a", "b"}
     assert sum(service.activity(minutes=2)["decisions"]) == 2
 

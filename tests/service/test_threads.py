@@ -11,9 +11,8 @@ import pytest
 from tests.service.conftest import MakeService
 
 import lobandits as lob
-from lobandits.service import DecisionService, RewardCall, new_id
+from lobandits.service import DecisionService, new_id
 from lobandits.service import errors as er
-from lobandits.service.calls import MOST_ITEMS, Call, GroupCommit
 from lobandits.service.store import sqlite
 
 
@@ -130,67 +129,6 @@ def test_new_models_amid_traffic(make_service: MakeService) -> None:
     together(5, work)
     assert all(decision.arm in names[decision.model].arms for decision in done)
     assert sum(services[0].user(f"u{i}")["plays"] for i in range(1, 5)) == len(done)
-
-
-def test_calls_that_come_meanwhile_share_a_transaction() -> None:
-    groups: list[int] = []
-
-    def run(calls: list[Call[Any]]) -> None:
-        groups.append(len(calls))
-        time.sleep(0.05)
-        for call in calls:
-            call.finish([])
-
-    group = GroupCommit(run)
-    together(40, lambda i: group.submit(RewardCall([])))
-    assert sum(groups) == 40
-    assert len(groups) < 10
-
-
-def test_groups_are_bounded() -> None:
-    groups: list[int] = []
-
-    def run(calls: list[Call[Any]]) -> None:
-        groups.append(sum(call.size for call in calls))
-        time.sleep(0.02)
-        for call in calls:
-            call.finish([])
-
-    group = GroupCommit(run)
-    half = [("nonsense", 1.0)] * (MOST_ITEMS // 2)
-    together(9, lambda i: group.submit(RewardCall(half if i else half * 4)))
-    assert max(groups) == 2 * MOST_ITEMS
-    assert sorted(groups)[-2] <= MOST_ITEMS
-
-
-def test_an_interrupted_leader_hands_over() -> None:
-    turns = iter([KeyboardInterrupt, None, None])
-    started = threading.Event()
-
-    def run(calls: list[Call[Any]]) -> None:
-        error = next(turns)
-        started.set()
-        time.sleep(0.05)
-        for call in calls:
-            call.fail(er.StoreUnavailableError("interrupted")) if error else call.finish([])
-        if error:
-            raise error
-
-    group = GroupCommit(run)
-    outcomes: list[Any] = []
-
-    def work(i: int) -> None:
-        if i:
-            started.wait()
-        call = RewardCall([])
-        try:
-            group.submit(call)
-            outcomes.append(call.result())
-        except KeyboardInterrupt:
-            outcomes.append("interrupted")
-
-    together(5, work)
-    assert sorted(outcomes, key=str) == [[], [], [], [], "interrupted"]
 
 
 def test_every_thread_raises_an_error_of_its_own(

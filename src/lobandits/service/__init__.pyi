@@ -1,5 +1,3 @@
-from lobandits.service.calls import DecisionCall as DecisionCall
-from lobandits.service.calls import RewardCall as RewardCall
 from lobandits.service.client import Client as Client
 from lobandits.service.control_group import Control as Control
 from lobandits.service.decision import Decision as Decision

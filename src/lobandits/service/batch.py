@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lobandits.service.calls import Call, DecisionCall, PastCall, RewardCall
+from lobandits.service.call_queue import Call, DecisionCall, PastCall, RewardCall
 from lobandits.service.control_group import Comparisons, Rules, add_advice, add_groups, add_trials
 from lobandits.service.current_model import CurrentModels
 from lobandits.service.deciding import DecisionMaker
+from lobandits.service.decision import stored_id
 from lobandits.service.errors import (
     DecisionExpiredError,
     RewardConflictError,
@@ -56,7 +57,8 @@ def record_rewards(
     They count with the times of their decisions, however late they come.
     """
     names = current.names
-    ids = {key for call in calls for key, _ in call.rewards if key}
+    keys = {call: [stored_id(report.decision) for report in call.rewards] for call in calls}
+    ids = {key for some in keys.values() for key in some if key}
     once = len(ids) == sum(call.size for call in calls)
     stored = transaction.find_decisions(sorted(ids), lock=True)
     written: list[tuple[float, int | None, int]] = []
@@ -64,7 +66,8 @@ def record_rewards(
     for call in calls:
         when = None if call.default else now
         statuses = recorded.outcomes[call] = []
-        for key, reward in call.rewards:
+        for key, report in zip(keys[call], call.rewards, strict=True):
+            reward = report.reward
             found = stored.get(key) if key else None
             if found and call.problems is not None:
                 found = found if names.problem(found.model) in call.problems else None
@@ -134,9 +137,9 @@ class Batch:
         outcomes = store.write(lambda connection: self._do(store.transaction(connection)))
         for call, outcome in outcomes.items():
             if isinstance(outcome, Exception):
-                call.fail(outcome)
+                call.set_exception(outcome)
             else:
-                call.finish(outcome)
+                call.set_result(outcome)
 
     def _do(self, transaction: Transaction) -> Outcomes:
         now = microseconds()

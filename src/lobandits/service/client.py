@@ -13,7 +13,7 @@ except ImportError as error:
     raise ImportError("the client needs httpx: pip install httpx") from error
 
 from lobandits.errors import LobInputError
-from lobandits.service.decision import Decision, check_problem, check_user, new_id
+from lobandits.service.decision import Decision, new_id
 from lobandits.service.errors import ServiceError, StoreUnavailableError, error_of
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Client:
             raise LobInputError(f"timeout must be a positive number of seconds, got {timeout!r}")
         self.url = url.rstrip("/")
         self.retries = retries
-        self.problem = check_problem(problem)
+        self.problem = problem
         headers = {"authorization": f"Bearer {key}"} if key else {}
         self._http = httpx.Client(
             headers={"content-type": "application/json", **headers},
@@ -257,8 +257,11 @@ class Client:
 
 
 def _user_path(user: str) -> str:
-    # A name may be "..", which is no folder.
-    return "/v1/users/" + quote(check_user(user), safe="").replace(".", "%2E")
+    try:
+        name = quote(str(user), safe="")
+    except UnicodeEncodeError:
+        raise LobInputError("a user must be named by valid Unicode text") from None
+    return "/v1/users/" + name.replace(".", "%2E")  # a name may be "..", which is no folder
 
 
 def _error(answer: httpx.Response) -> ServiceError:

@@ -9,7 +9,7 @@ import numpy as np
 from lobandits.basics.checks import IntArray
 from lobandits.errors import LobError
 from lobandits.orders.contexts import without_context
-from lobandits.service.calls import DecisionCall
+from lobandits.service.call_queue import DecisionCall
 from lobandits.service.control_group import CALLER, CONTROL, MODEL, Rules
 from lobandits.service.current_model import CurrentModels
 from lobandits.service.decision import Decision, new_ids
@@ -73,17 +73,18 @@ class DecisionMaker:
             try:
                 self._wanted[call] = self._want(call)
             except LobError as error:
-                call.fail(error)
+                call.set_exception(error)
 
     def _want(self, call: DecisionCall) -> list[Wanted]:
         models = {name: self._current.model(name) for name in {r.problem for r in call.requests}}
         wants = []
         for request, fresh in zip(call.requests, new_ids(call.size), strict=True):
-            user, allowed, key, context, problem, shown = request
-            model = models[problem]
-            places = model.places(allowed, context)
+            model, context, key = models[request.problem], request.context, request.id
+            places = model.places(request.allowed, context)
+            shown = getattr(request, "shown", None)  # only an apprentice's requests may have it
             place = None if shown is None else model.place(shown, context)
-            wants.append(Wanted(user, key or fresh, key is not None, model, places, context, place))
+            id_, named = key or fresh, key is not None
+            wants.append(Wanted(request.user, id_, named, model, places, context, place))
         return wants
 
     def find_users(self, transaction: Transaction) -> None:

@@ -13,17 +13,10 @@ from lobandits.basics.checks import fraction, not_negative, whole
 from lobandits.errors import LobError, LobInputError
 from lobandits.policies import Policy
 from lobandits.service.batch import Batch, counted
-from lobandits.service.calls import (
-    Call,
-    DecisionCall,
-    GroupCommit,
-    PastCall,
-    RewardCall,
-    check_reward,
-)
+from lobandits.service.call_queue import Call, CallQueue, DecisionCall, PastCall, RewardCall
 from lobandits.service.control_group import Comparisons, Control, ControlGroup, Rules
 from lobandits.service.current_model import CurrentModels
-from lobandits.service.decision import Decision, check_context, check_problem, check_user
+from lobandits.service.decision import Decision
 from lobandits.service.errors import StoreUnavailableError
 from lobandits.service.model import Model
 from lobandits.service.past_rewards import RECORDED
@@ -31,6 +24,17 @@ from lobandits.service.reports.activity import activity_report
 from lobandits.service.reports.comparison import comparison_report
 from lobandits.service.reports.log import PAGE, LogRow, log_rows
 from lobandits.service.reports.user import explanation, user_report
+from lobandits.service.requests import (
+    Context,
+    PastReward,
+    Problem,
+    Reward,
+    RewardReport,
+    ShownRequest,
+    User,
+    checked,
+    read,
+)
 from lobandits.service.served_policy import encoded
 from lobandits.service.store import Store, open_store
 from lobandits.service.store.comparisons import newest_comparison
@@ -103,14 +107,14 @@ class DecisionService:
     ) -> None:
         explore = fraction("explore", explore)
         self.reward_wait = None if reward_wait is None else not_negative("reward_wait", reward_wait)
-        self.default_reward = check_reward(default_reward)
+        self.default_reward = checked("reward", Reward, default_reward)
         self.keep = None if keep is None else not_negative("keep", keep)
         if self.keep is not None and self.keep < (self.reward_wait or 0.0):
             raise LobInputError(
                 f"keep is {self.keep:g} seconds, but decisions wait for rewards for "
                 f"{self.reward_wait:g}; keep them for longer"
             )
-        self.problem = check_problem(problem) or DEFAULT_PROBLEM
+        self.problem = checked("problem", Problem, problem)
         if policy is not None:
             encoded(policy)  # refuse it before a store is opened
         self.store = open_store(store) if isinstance(store, str) else store
@@ -123,7 +127,7 @@ class DecisionService:
             raise
         self._rng = np.random.default_rng(seed)
         self._writer = secrets.randbelow(2**31)
-        self._group = GroupCommit(self.run)
+        self.queue = CallQueue(self.run)
         self._comparisons = Comparisons(self.store, self.rules.control)
         self._compared: dict[str, tuple[float, dict[str, Any]]] = {}
 
@@ -190,7 +194,7 @@ class DecisionService:
         ``context``, ``problem`` and ``shown``.
         A user who comes twice is decided for twice on the same statistics.
         """
-        return self._group.submit(DecisionCall(requests))
+        return self.queue.ask(DecisionCall(read(ShownRequest, requests, ("user",))))
 
     def record(self, decision: str, reward: float) -> str:
         """Count the reward of a decision; return "recorded", or "already recorded".
@@ -208,7 +212,7 @@ class DecisionService:
 
         It is "recorded", "already recorded", "unknown decision", "conflict" or "expired".
         """
-        return self._group.submit(RewardCall(rewards))
+        return self.queue.ask(RewardCall(read(RewardReport, rewards, ("decision", "reward"))))
 
     def add_history(
         self, rewards: Iterable[Mapping[str, Any]], problem: str | None = None
@@ -221,14 +225,12 @@ class DecisionService:
         an arm (`UnknownArmError`). A ``time`` (seconds since 1970, ISO text or a datetime) says how
         recent it is, for models with a half-life; by default it is now.
         """
-        return self._group.submit(PastCall(rewards, problem))
+        return self.queue.ask(
+            PastCall(read(PastReward, rewards), checked("problem", Problem | None, problem))
+        )
 
     def run(self, calls: list[Call[Any]]) -> None:
-        """Run calls in one transaction, for servers with a queue of their own.
-
-        ``DecisionCall(requests)`` and ``RewardCall(rewards)`` check at once, ``run`` in another
-        thread sets the outcomes of many together, and ``call.result()`` returns or raises each.
-        """
+        """Run calls in one transaction, and set the outcome of each."""
         try:
             self._current.follow()
             self._run_together(calls)
@@ -257,7 +259,7 @@ class DecisionService:
         Raises `UnknownUserError` if no decision was made for the user.
         """
         model = self._model(problem)
-        statistics = user_statistics(self.store, model.problem, check_user(user))
+        statistics = user_statistics(self.store, model.problem, checked("user", User, user))
         return user_report(model, self._current.names, user, statistics, microseconds())
 
     def explain(
@@ -268,8 +270,10 @@ class DecisionService:
         With a context, what speaks for its arms.
         """
         model = self._model(problem)
-        places = model.places(None, check_context(context))
-        statistics = user_statistics(self.store, model.problem, check_user(user))
+        places = model.places(
+            None, None if context is None else checked("context", Context, context)
+        )
+        statistics = user_statistics(self.store, model.problem, checked("user", User, user))
         now = microseconds()
         report = user_report(model, self._current.names, user, statistics, now)
         rules = self.rules.of(model.problem)
@@ -278,7 +282,7 @@ class DecisionService:
 
     def forget(self, user: str) -> int:
         """Delete a user's statistics and decisions, of all problems; return how many decisions."""
-        return forget(self.store, check_user(user))
+        return forget(self.store, checked("user", User, user))
 
     def log(self, after: int = 0, page: int = PAGE, problem: str | None = None) -> Iterator[LogRow]:
         """Yield the decisions numbered above ``after``, in the order in which they were stored.
@@ -296,7 +300,7 @@ class DecisionService:
         Statistics belong to arms' names: arms may be added, removed and reordered. Other
         processes follow within a second. A problem that has no model yet comes into being.
         """
-        return self._current.put(policy, check_problem(problem))
+        return self._current.put(policy, checked("problem", Problem | None, problem))
 
     def rollback(self, problem: str | None = None) -> str:
         """Serve the model before the newest, by withdrawing that; return its name.
@@ -304,7 +308,7 @@ class DecisionService:
         Older models that cannot be read are passed over. Raises `NoEarlierModelError` if none is
         left. Other processes follow within a second.
         """
-        return self._current.rollback(check_problem(problem))
+        return self._current.rollback(checked("problem", Problem | None, problem))
 
     def reload(self) -> str:
         """Serve the newest model of the store; return its name."""
@@ -326,8 +330,9 @@ class DecisionService:
         late = now - int(self.reward_wait * 1e6)
         given = 0
         for ids in overdue(self.store, late, now):
-            call = RewardCall([(key.hex(), self.default_reward) for key in ids], default=True)
-            given += self._group.submit(call).count(RECORDED)
+            default = [{"decision": key.hex(), "reward": self.default_reward} for key in ids]
+            call = RewardCall(read(RewardReport, default), default=True)
+            given += self.queue.ask(call).count(RECORDED)
         return given
 
     def activity(
@@ -368,7 +373,8 @@ class DecisionService:
         return self._current.unreadable()
 
     def close(self) -> None:
-        """Close the store's connections."""
+        """Finish what is under way, and close the store's connections."""
+        self.queue.close()
         self.store.close()
 
     def __enter__(self) -> "DecisionService":
@@ -389,12 +395,12 @@ class DecisionService:
 
     def _model(self, problem: str | None) -> Model:
         self._current.follow()
-        return self._current.model(check_problem(problem))
+        return self._current.model(checked("problem", Problem | None, problem))
 
 
 def _fail(calls: Iterable[Call[Any]], error: Exception) -> None:
     for call in calls:
-        if not call.done:
+        if not call.done():
             mine = copy(error) if isinstance(error, LobError) else error  # each thread its own
             mine.__cause__ = error.__cause__
-            call.fail(mine)
+            call.set_exception(mine)

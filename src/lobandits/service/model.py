@@ -12,12 +12,12 @@ from lobandits.orders.contexts import arms_in_context, contexts_of, name_in_cont
 from lobandits.policies.faded_sums import COLUMNS, COUNT, EPOCH, SQUARES, SUM, WEIGHT, WEIGHTED
 from lobandits.policies.forgetting import limit_of
 from lobandits.service.control_group import PLAIN, Rules
-from lobandits.service.decision import MOST_CHARACTERS
 from lobandits.service.errors import (
     UnknownArmError,
     UnknownContextError,
     UnreadableModelError,
 )
+from lobandits.service.requests import MOST_CHARACTERS
 from lobandits.service.served_policy import (
     RecentTable,
     decoded,

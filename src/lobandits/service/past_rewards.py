@@ -5,7 +5,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from lobandits.errors import LobError
-from lobandits.service.calls import PastCall
+from lobandits.service.call_queue import PastCall
 from lobandits.service.current_model import CurrentModels
 from lobandits.service.recent import Added
 from lobandits.service.store.transaction import StoredReward, Transaction
@@ -41,7 +41,7 @@ class PastRewards:
             try:
                 self._known[call] = _known(current, call)
             except LobError as error:
-                call.fail(error)
+                call.set_exception(error)
 
     def record(self, transaction: Transaction, now: int, added: Added) -> dict[PastCall, list[str]]:
         """Write rewards that are new, add them to ``added``, and return the statuses of all.

@@ -10,11 +10,11 @@ import numpy as np
 from lobandits.basics.checks import BoolArray, FloatArray, IntArray, positive
 from lobandits.errors import LobError, LobInputError
 from lobandits.policies import Policy, State, policy_from_dict
+from lobandits.policies.choices import draw_arms, normalised
 from lobandits.policies.faded_sums import COLUMNS
 from lobandits.policies.forgetting import with_ledger
 from lobandits.policies.registry import stored_form
-from lobandits.rules.choices import draw_arms, normalised
-from lobandits.service.decision import MOST_ALLOWED, MOST_CHARACTERS
+from lobandits.service.requests import MOST_ALLOWED, MOST_CHARACTERS
 
 MOST_CELLS = 50_000_000  # arms x arms x states of orders: what they take in bytes
 MOST_NUMBERS = 50_000_000  # of a prior, arms x (states + loadings): a few hundred megabytes

@@ -21,7 +21,7 @@ class Broken(DecisionService):
 
     def run(self, calls: list[Any]) -> None:
         for call in calls:
-            call.fail(self.error)
+            call.set_exception(self.error)
 
     def activity(
         self, minutes: int = 60, sample: int = 200, problem: str | None = None

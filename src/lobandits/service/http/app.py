@@ -12,7 +12,6 @@ from starlette.middleware import Middleware
 import lobandits
 from lobandits.service.decision_service import DecisionService
 from lobandits.service.http.bodies import DESCRIPTION, TAGS
-from lobandits.service.http.call_queue import CallQueue
 from lobandits.service.http.guard import BodyLimit, KeyCheck
 from lobandits.service.http.json_log import RequestLog
 from lobandits.service.http.keys import KeyRing, Settings
@@ -42,14 +41,12 @@ def create_app(
     ring = KeyRing(settings.keys)
     metrics = Metrics()
     service.store.on_unavailable = metrics.store_errors.inc
-    queue = CallQueue(service.run)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         sweeping = asyncio.create_task(_expire(service))
         yield
         sweeping.cancel()
-        queue.close()
         service.close()
 
     app = FastAPI(
@@ -64,9 +61,9 @@ def create_app(
         exception_handlers=HANDLERS,
     )  # fmt: skip
     app.state.ring = ring
-    add_decisions(app, queue, metrics, service.problem, apprentice)
+    add_decisions(app, service.queue.answer, metrics, service.problem, apprentice)
     add_admin(app, service)
-    add_history(app, queue)
+    add_history(app, service.queue.answer)
     add_models(app, service)
     add_health(app, service, metrics)
     add_page(app)

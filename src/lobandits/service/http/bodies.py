@@ -1,13 +1,10 @@
-"""The bodies of requests and answers, and how OpenAPI describes the routes.
-
-Only the form of bodies is checked here.
-"""
+"""The bodies of batches and of answers, and how OpenAPI describes the routes."""
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from lobandits.basics.checks import FloatArray, IntArray
 from lobandits.beliefs import Prior
@@ -15,72 +12,16 @@ from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders
 from lobandits.orders.contexts import arms_by_context
 from lobandits.policies import Policy
-from lobandits.service.decision import LARGEST_NUMBER, MOST_ALLOWED, MOST_CHARACTERS
-from lobandits.statistics.rewards import LARGEST
+from lobandits.service.requests import (
+    EXAMPLE,
+    Arm,
+    Body,
+    DecisionRequest,
+    PastReward,
+    RewardReport,
+)
 
 MAX_BATCH = 1_000
-EXAMPLE = "0190a6e2c3f17d0e8b1d5a3f0d6e9c42"
-
-
-def _encodable(text: str) -> str:
-    """Refuse half of a pair of surrogates, which no answer could repeat."""
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise ValueError("must be valid Unicode text") from None
-    return text
-
-
-Text = Annotated[str, Field(strict=True), AfterValidator(_encodable)]
-UserName = Annotated[Text, Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"^[^\x00]*$")]
-WholeNumber = Annotated[int, Field(strict=True, gt=-LARGEST_NUMBER, lt=LARGEST_NUMBER)]
-User = UserName | WholeNumber  # a number is taken as text
-Number = Annotated[float, Field(strict=True, ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
-Reward = Number | Annotated[bool, Field(strict=True)]  # true is 1, false is 0
-Context = Annotated[Text, Field(min_length=1, max_length=MOST_CHARACTERS)]
-Problem = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
-Id = Annotated[Text, Field(pattern="^[0-9a-f]{32}$", examples=[EXAMPLE])]
-
-
-class Body(BaseModel):
-    """What is sent to the server; unknown fields are refused."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class DecisionRequest(Body):
-    """A user for whom an arm is to be chosen."""
-
-    user: User = Field(examples=["u42"])
-    allowed: list[Text] | None = Field(
-        None,
-        min_length=1,
-        max_length=MOST_ALLOWED,
-        description="The arms to choose from; by default all of the model.",
-        examples=[["drama", "comedy"]],
-    )
-    id: Id | None = Field(
-        None, description="An id of your own: asked again, the answer is the same decision."
-    )
-    context: Context | None = Field(
-        None, description="Choose among the arms of a context, named without it.", examples=[None]
-    )
-    problem: Problem | None = Field(
-        None, description="Choose among the arms of a problem.", examples=[None]
-    )
-
-
-class PastReward(Body):
-    """A reward of the time before the service."""
-
-    id: User = Field(description="Yours; by it a reward counts once.", examples=["row 1"])
-    user: User = Field(examples=["u42"])
-    arm: Text = Field(examples=["drama"])
-    reward: Reward = Field(examples=[4.5])
-    time: float | Text | None = Field(
-        None, description="Seconds since 1970 or ISO 8601; by default now.", examples=["2026-01-31"]
-    )
 
 
 class PastRewards(Body):
@@ -100,20 +41,13 @@ def apprentice_bodies(field: str) -> tuple[type[DecisionRequest], type[DecisionR
     if field in DecisionRequest.model_fields:
         raise LobInputError(f"the field of an apprentice cannot be {field!r}, which has a meaning")
     about = Field(alias=field, description="The arm that your own system shows to the user.")
-    one = create_model("ShownRequest", __base__=DecisionRequest, shown=(Text, about))
+    one = create_model("ShownRequest", __base__=DecisionRequest, shown=(Arm, about))
     many = Field(min_length=1, max_length=MAX_BATCH)
     return one, create_model(
         "ShownRequests",
         __base__=DecisionRequests,
         requests=(list[one], many),  # type: ignore[valid-type]
     )
-
-
-class RewardReport(Body):
-    """What a decision earned."""
-
-    decision: Text = Field(examples=[EXAMPLE])
-    reward: Reward = Field(examples=[4.5])
 
 
 class RewardReports(Body):

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 
 from lobandits.basics.files import read_toml
 from lobandits.errors import LobError, LobInputError
-from lobandits.service.decision import PROBLEM
+from lobandits.service.requests import PROBLEM
 
 API_KEY = "LOB_API_KEY"
 ADMIN_KEY = "LOB_ADMIN_KEY"
@@ -81,7 +82,7 @@ def _read_key(source: str, row: Any) -> Key:
 
 
 def _is_problem(name: Any) -> bool:
-    return isinstance(name, str) and PROBLEM.fullmatch(name) is not None
+    return isinstance(name, str) and re.fullmatch(PROBLEM, name) is not None
 
 
 class KeyRing:

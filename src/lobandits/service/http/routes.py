@@ -1,7 +1,7 @@
 """The routes of the HTTP interface, by whom they are for, and the page at ``/``."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from itertools import chain
@@ -15,16 +15,14 @@ from pydantic.json_schema import SkipJsonSchema
 from starlette.convertors import PathConvertor, register_url_convertor
 
 from lobandits.service.batch import counted
-from lobandits.service.calls import DecisionCall, PastCall, RewardCall
+from lobandits.service.call_queue import Call, DecisionCall, PastCall, RewardCall
 from lobandits.service.decision_service import DecisionService
 from lobandits.service.errors import ForbiddenError
 from lobandits.service.http.bodies import (
     ActivityAnswer,
     ComparisonAnswer,
-    Context,
     DecisionAnswer,
     DecisionAnswers,
-    DecisionRequest,
     DecisionRequests,
     ErasedAnswer,
     Health,
@@ -34,27 +32,31 @@ from lobandits.service.http.bodies import (
     PastAnswers,
     PastResult,
     PastRewards,
-    Problem,
     ProblemsAnswer,
     Readiness,
     RewardAnswer,
     RewardAnswers,
-    RewardReport,
     RewardReports,
     RewardResult,
     UserAnswer,
-    UserName,
     apprentice_bodies,
     described,
 )
-from lobandits.service.http.call_queue import CallQueue
 from lobandits.service.http.metrics import Metrics, StoreNumbers
 from lobandits.service.reports.log import KINDS, Columns, Format, export, exported
+from lobandits.service.requests import (
+    Context,
+    DecisionRequest,
+    Problem,
+    RewardReport,
+    UserName,
+)
 from lobandits.service.served_policy import as_policy
 from lobandits.service.store.history import KEPT_MINUTES
 
 LIMITS = "lobandits.problems"  # in a request's scope: the only problems that its key is for
 Handler = TypeVar("Handler", bound=Callable[..., Any])
+Answer = Callable[[Call[Any]], Awaitable[Any]]  # CallQueue.answer
 
 
 def takes(**bodies: type[BaseModel]) -> Callable[[Handler], Handler]:
@@ -68,9 +70,9 @@ def takes(**bodies: type[BaseModel]) -> Callable[[Handler], Handler]:
 
 
 def add_decisions(
-    app: FastAPI, queue: CallQueue, metrics: Metrics, usual: str, apprentice: str | None = None
+    app: FastAPI, answer: Answer, metrics: Metrics, usual: str, apprentice: str | None = None
 ) -> None:
-    """Add what programs call all the time; their calls go through ``queue``.
+    """Add what programs call all the time; ``answer`` waits for the outcomes of calls.
 
     The problem ``usual`` is meant where none is named. In the field ``apprentice``, requests say
     which arm is shown anyway.
@@ -79,15 +81,17 @@ def add_decisions(
     one, many = apprentice_bodies(apprentice) if apprentice else usual_bodies
 
     async def decided(http: Request, requests: list[DecisionRequest]) -> list[DecisionAnswer]:
-        check_problems(http, (request.problem or usual for request in requests))
-        made = await queue(DecisionCall([vars(request) for request in requests]))
+        limits = http.scope.get(LIMITS)
+        if limits is not None and not limits.issuperset(r.problem or usual for r in requests):
+            which = ", ".join(sorted(limits))
+            raise ForbiddenError(f"this key is for these problems only: {which}")
+        made = await answer(DecisionCall(requests))
         for request, decision in zip(requests, made, strict=True):
             metrics.decisions.labels(request.problem or usual, decision.arm).inc()
         return [DecisionAnswer.model_construct(**decision._asdict()) for decision in made]
 
     async def recorded(http: Request, reports: list[RewardReport]) -> list[str]:
-        rewards = [(report.decision, report.reward) for report in reports]
-        statuses = await queue(RewardCall(rewards, problems=http.scope.get(LIMITS)))
+        statuses: list[str] = await answer(RewardCall(reports, problems=http.scope.get(LIMITS)))
         for status in statuses:
             metrics.rewards.labels(status).inc()
         return statuses
@@ -119,13 +123,6 @@ def add_decisions(
             for report, status in zip(batch.rewards, statuses, strict=True)
         ]
         return RewardAnswers.model_construct(results=results)
-
-
-def check_problems(http: Request, problems: Iterable[str]) -> None:
-    """Refuse a request for a problem that its key is not for."""
-    limits = http.scope.get(LIMITS)
-    if limits is not None and not limits.issuperset(problems):
-        raise ForbiddenError(f"this key is for these problems only: {', '.join(sorted(limits))}")
 
 
 class RestOfPath(PathConvertor):
@@ -201,15 +198,15 @@ def add_admin(app: FastAPI, service: DecisionService) -> None:
         return ComparisonAnswer.model_validate(service.comparison(problem))
 
 
-def add_history(app: FastAPI, queue: CallQueue) -> None:
+def add_history(app: FastAPI, answer: Answer) -> None:
     """Add what brings in rewards of the time before the service."""
 
     @app.post("/v1/history", **described("admin", 404, 422, 503))
     async def history(batch: PastRewards, problem: Of = None) -> PastAnswers:
         """Count up to 1,000 rewards without decisions, each once: all, or none if one is wrong."""
-        statuses = await queue(PastCall([vars(reward) for reward in batch.rewards], problem))
+        statuses = await answer(PastCall(batch.rewards, problem))
         results = [
-            PastResult.model_construct(id=str(reward.id), status=status)
+            PastResult.model_construct(id=reward.id, status=status)
             for reward, status in zip(batch.rewards, statuses, strict=True)
         ]
         return PastAnswers.model_construct(results=results)
