@@ -29,7 +29,7 @@ class Store:
         self.go.wait()
         self.groups.append(len(calls))
         for each in calls:
-            user = each.requests[0].user  # type: ignore[attr-defined]
+            user = each.items[0].user
             if user == "bad":
                 each.set_exception(StoreUnavailableError("away"))
             else:
@@ -158,7 +158,7 @@ def test_calls_that_come_meanwhile_share_a_transaction() -> None:
     groups: list[int] = []
 
     def run(calls: list[Call[Any]]) -> None:
-        groups.append(sum(each.size for each in calls))
+        groups.append(sum(len(each.items) for each in calls))
         time.sleep(0.05)
         for each in calls:
             each.set_result([])

@@ -11,10 +11,10 @@ from tests.service.test_comparison import plain_band
 
 import lobandits as lob
 from lobandits.basics.checks import BoolArray, FloatArray
-from lobandits.service import Control, DecisionService, control_group, model
-from lobandits.service.control_group import ControlGroup
+from lobandits.service import Control, DecisionService, deciding
+from lobandits.service.observers import control_group
+from lobandits.service.observers.control_group import ControlGroup, StoredComparison
 from lobandits.service.served_policy import encoded, odds_of
-from lobandits.service.store.comparisons import StoredComparison
 
 ARMS = ("tea", "milk", "juice")
 
@@ -244,7 +244,7 @@ def test_both_groups_take_choice_sets_of_one_type(
         return odds_of(policy, state, allowed)
 
     tried = make_service(policy, control=Control(policy, 0.5), seed=1)
-    for module in (control_group, model):
+    for module in (control_group, deciding):
         monkeypatch.setattr(module, "odds_of", spy)
     tried.decide_many([f"user {i}" for i in range(20)])
     assert kinds == {False}

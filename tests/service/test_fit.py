@@ -5,8 +5,8 @@ import pytest
 
 import lobandits as lob
 from lobandits.policies import Policy
-from lobandits.service.reports import fit
-from lobandits.service.reports.fit import LEVEL, fit_report, unexplained
+from lobandits.service import fit
+from lobandits.service.fit import LEVEL, fit_report, unexplained
 from lobandits.service.served_policy import state_of
 
 ORDERS = [[0, 1, 2, 3], [3, 2, 1, 0], [1, 0, 3, 2]]

@@ -10,9 +10,9 @@ from tests.service.conftest import MakeService
 import lobandits as lob
 from lobandits.errors import LobInputError
 from lobandits.service.http.bodies import MAX_BATCH
+from lobandits.service.observers.activity import KEPT_MINUTES
 from lobandits.service.served_policy import as_policy
 from lobandits.service.store import tables
-from lobandits.service.store.history import KEPT_MINUTES
 from lobandits.service.store.tables import MINUTE, microseconds
 
 

@@ -132,8 +132,9 @@ def test_nobody_pays_for_the_call_of_another(make_service: MakeService, policy: 
     calls: list[Call[Any]] = [
         DecisionCall([DecisionRequest(user=user)]) for user in ("a", "poison", "b")
     ]
+    calls.append(DecisionCall([DecisionRequest(user="c", allowed=["wine"])]))
     service.run(calls)
-    assert [call.exception() is None for call in calls] == [True, False, True]
+    assert [call.exception() is None for call in calls] == [True, False, True, False]
     assert {row.user for row in service.log()} == {"a", "b"}
     assert sum(service.activity(minutes=2)["decisions"]) == 2
 

@@ -36,7 +36,7 @@ def compare(
     """
     need_service()
     from lobandits.service import open_store
-    from lobandits.service.reports.comparison import comparison_report
+    from lobandits.service.observers.control_group import comparison_report
     from lobandits.service.store.models import StoredNames
 
     with closing(open_store(existing(store))) as opened:

@@ -231,7 +231,7 @@ def read_control(text: str) -> tuple[str, float]:
 def check_same(store: str, problem: str, name: str, share: float, rewards: int) -> None:
     """Refuse another control group than the store's newest: without orders that goes on."""
     from lobandits.service import open_store
-    from lobandits.service.store.comparisons import newest_comparison
+    from lobandits.service.observers.control_group import newest_comparison
 
     with closing(open_store(existing(store))) as opened:
         stored = newest_comparison(opened, problem)

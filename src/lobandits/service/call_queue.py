@@ -25,19 +25,17 @@ T = TypeVar("T")
 
 
 class Call(Future[T]):
-    """Something to be done in one transaction, and its outcome; ``size`` counts its items."""
+    """Something to be done in one transaction, and its outcome; ``items`` are what it asks."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, items: Sequence[Any]) -> None:
         super().__init__()
-        self.size = size
+        self.items = items
 
 
 class DecisionCall(Call[list[Decision]]):
     """Decisions that are made together, or not at all."""
 
-    def __init__(self, requests: Sequence[DecisionRequest]) -> None:
-        super().__init__(len(requests))
-        self.requests = requests
+    items: Sequence[DecisionRequest]
 
 
 class RewardCall(Call[list[str]]):
@@ -46,14 +44,15 @@ class RewardCall(Call[list[str]]):
     With ``problems``, decisions of others are unknown.
     """
 
+    items: Sequence[RewardReport]
+
     def __init__(
         self,
-        rewards: Sequence[RewardReport],
+        items: Sequence[RewardReport],
         default: bool = False,
         problems: Collection[str] | None = None,
     ) -> None:
-        super().__init__(len(rewards))
-        self.rewards = rewards
+        super().__init__(items)
         self.default = default
         self.problems = problems
 
@@ -61,10 +60,14 @@ class RewardCall(Call[list[str]]):
 class PastCall(Call[list[str]]):
     """Rewards without decisions, each with its own status."""
 
-    def __init__(self, rewards: Sequence[PastReward], problem: str | None = None) -> None:
-        super().__init__(len(rewards))
-        self.rewards = rewards
+    items: Sequence[PastReward]
+
+    def __init__(self, items: Sequence[PastReward], problem: str | None = None) -> None:
+        super().__init__(items)
         self.problem = problem
+
+
+Outcomes = dict[Call[Any], Any]  # of each call, a value or an error
 
 
 class CallQueue:
@@ -176,8 +179,8 @@ class CallQueue:
 def take(waiting: deque[Call[Any]], most: int) -> list[Call[Any]]:
     """Remove and return the calls that come first, the first of them whatever it holds."""
     group: list[Call[Any]] = []
-    items = 0
-    while waiting and (not group or items + waiting[0].size <= most):
+    size = 0
+    while waiting and (not group or size + len(waiting[0].items) <= most):
         group.append(waiting.popleft())
-        items += group[-1].size
+        size += len(group[-1].items)
     return group

@@ -1,23 +1,60 @@
 """Decisions in a transaction: those that exist are returned again, the others are made."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
 
-from lobandits.basics.checks import IntArray
+from lobandits.basics.checks import BoolArray, FloatArray
 from lobandits.errors import LobError
 from lobandits.orders.contexts import without_context
-from lobandits.service.call_queue import DecisionCall
-from lobandits.service.control_group import CALLER, CONTROL, MODEL, Rules
+from lobandits.service.call_queue import DecisionCall, Outcomes
 from lobandits.service.current_model import CurrentModels
 from lobandits.service.decision import Decision, new_ids
 from lobandits.service.errors import IdConflictError
 from lobandits.service.model import Model, Places, Table
+from lobandits.service.observers.activity import CALLER, CONTROL, MODEL
+from lobandits.service.observers.control_group import ControlGroup
+from lobandits.service.served_policy import drawn, odds_of, state_of, with_floor
+from lobandits.service.store.models import StoredNames
 from lobandits.service.store.transaction import NewDecision, StoredDecision, Transaction
 
-NOBODY = (None, None, None)  # no group, no comparison, no advice
+
+class Rules(NamedTuple):
+    """How a process decides beyond its models: a floor of exploration, and a control group.
+
+    ``explore`` of all choices are uniform among the allowed arms. ``control`` is the control
+    group of the problem ``problem``.
+    """
+
+    explore: float = 0.0
+    control: ControlGroup | None = None
+    problem: str = ""
+
+    def of(self, problem: str) -> "Rules":
+        """Return the rules for a problem."""
+        return self if problem == self.problem else self._replace(control=None)
+
+    def in_control(self, user: str) -> bool:
+        """Whether the control group decides for a user."""
+        return self.control is not None and self.control.holds(user)
+
+    def odds(
+        self, model: Model, table: Table, allowed: BoolArray, controlled: Sequence[bool]
+    ) -> FloatArray:
+        """Return the odds of each arm for users with these rewards, as they are served."""
+        odds = odds_of(model.policy, state_of(model.policy, *table), allowed)
+        if self.control is not None and any(controlled):
+            mine = np.flatnonzero(controlled)
+            every = np.broadcast_to(allowed, odds.shape)
+            odds = odds.copy()
+            sums = table.counts[mine], table.sums[mine]  # of a control group, nothing fades
+            odds[mine] = self.control.odds(model.policy.arms, *sums, every[mine])
+        return with_floor(odds, allowed, self.explore) if self.explore else odds
+
+
+USER = attrgetter("user")  # of a request
 
 
 class Wanted(NamedTuple):
@@ -36,136 +73,97 @@ class Wanted(NamedTuple):
         """The user and the problem."""
         return self.user, self.model.problem
 
-    def named_here(self, arm: str) -> str:
-        """Return an arm's name in the context that was asked for."""
-        return arm if self.context is None else without_context(arm, self.context)
-
-
-USER, MODEL_OF = attrgetter("user"), attrgetter("model")  # of a request
+    def decision(self, arm: str, probability: float, model: str) -> Decision:
+        """Return the decision; the arm is named without the context that was asked for."""
+        name = arm if self.context is None else without_context(arm, self.context)
+        return Decision(self.id.hex(), name, probability, model)
 
 
 class Decided(NamedTuple):
     """The decisions or the error of each call, and what was written of new ones."""
 
-    outcomes: dict[DecisionCall, list[Decision] | LobError]
+    outcomes: Outcomes
     made: list[NewDecision]
 
 
 class DecisionMaker:
-    """Makes the decisions of some calls, with the models that are current now.
+    """Makes decisions with the models that are current."""
 
-    Every request has its id before the transaction: so another try finds what an earlier one has
-    written.
-    """
+    def __init__(self, current: CurrentModels, rules: Rules, rng: np.random.Generator) -> None:
+        self._current, self._rules, self._rng = current, rules, rng
 
-    def __init__(
-        self,
-        current: CurrentModels,
-        rng: np.random.Generator,
-        calls: Iterable[DecisionCall],
-        rules: Rules,
-    ) -> None:
-        self._current, self._names, self._rng, self._rules = current, current.names, rng, rules
-        self._wanted: dict[DecisionCall, list[Wanted]] = {}
-        self._users: dict[str, int] = {}
-        self._tried = False
-        for call in calls:
-            try:
-                self._wanted[call] = self._want(call)
-            except LobError as error:
-                call.set_exception(error)
+    def wanted(self, call: DecisionCall) -> list[Wanted]:
+        """Return what a call wants of the models that are current now.
 
-    def _want(self, call: DecisionCall) -> list[Wanted]:
-        models = {name: self._current.model(name) for name in {r.problem for r in call.requests}}
+        Every request has its id before the transaction: so another try finds what an earlier one
+        has written.
+        """
+        models = {name: self._current.model(name) for name in {r.problem for r in call.items}}
         wants = []
-        for request, fresh in zip(call.requests, new_ids(call.size), strict=True):
+        for request, fresh in zip(call.items, new_ids(len(call.items)), strict=True):
             model, context, key = models[request.problem], request.context, request.id
             places = model.places(request.allowed, context)
             shown = getattr(request, "shown", None)  # only an apprentice's requests may have it
             place = None if shown is None else model.place(shown, context)
-            id_, named = key or fresh, key is not None
-            wants.append(Wanted(request.user, id_, named, model, places, context, place))
+            given, named = key or fresh, key is not None
+            wants.append(Wanted(request.user, given, named, model, places, context, place))
         return wants
 
-    def find_users(self, transaction: Transaction) -> None:
-        """Find the users that exist, before decisions are locked: as forgetting does."""
-        names = {want.user: None for wants in self._wanted.values() for want in wants}
-        self._users = transaction.find_users(list(names))
+    def decide(
+        self,
+        transaction: Transaction,
+        calls: Mapping[DecisionCall, list[Wanted]],
+        users: dict[str, int],
+        now: int,
+        again: bool,
+    ) -> Decided:
+        """Return decisions that exist, make and write the others.
 
-    def decide(self, transaction: Transaction, now: int) -> Decided:
-        """Return decisions that exist, make and write the others."""
-        if not self._wanted:
-            return Decided({}, [])
-        every = [want for wants in self._wanted.values() for want in wants]
-        known = [want.id for want in every if self._tried or want.named]
-        self._tried = True
-        stored = transaction.find_decisions(known)
-        if not {row.user_id for row in stored.values()} <= set(self._users.values()):
-            self.find_users(transaction)  # somebody came with a decision after the first look
-        fresh, stolen = self._accept(stored, self._users)
-        made, written = self._make(transaction, fresh, self._users, now)
-        if stored:
-            told = (want for want in every if want.id in stored)
-            made |= {want.id: self._told(want, stored[want.id]) for want in told}
-        outcomes = {
+        Those exist whose id is known: to the caller, or ``again`` to an earlier try. Users that
+        are new get their numbers in ``users``.
+        """
+        every = [want for wants in calls.values() for want in wants]
+        stolen: dict[DecisionCall, LobError] = {}
+        stored: dict[bytes, StoredDecision] = {}
+        fresh, names = every, self._current.names
+        if known := [want.id for want in every if again or want.named]:
+            stored = transaction.find_decisions(known)
+            if not {row.user_id for row in stored.values()} <= set(users.values()):
+                users |= transaction.find_users([want.user for want in every])  # who came since
+            fresh, stolen = _divide(calls, stored, users, names)
+        made, written = self._make(transaction, fresh, users, now) if fresh else ({}, [])
+        for want in every if stored else ():
+            if row := stored.get(want.id):
+                arm, model = names.arm(row.arm_id), names.model(row.model)
+                made[want.id] = want.decision(arm, row.probability, model)
+        outcomes: Outcomes = {
             call: stolen.get(call) or [made[want.id] for want in wants]
-            for call, wants in self._wanted.items()
+            for call, wants in calls.items()
         }
         return Decided(outcomes, written)
-
-    def _accept(
-        self, stored: dict[bytes, StoredDecision], users: dict[str, int]
-    ) -> tuple[list[Wanted], dict[DecisionCall, LobError]]:
-        """Return what is wanted anew, and errors of calls with ids of other users or problems."""
-        names = {number: name for name, number in users.items()}
-        owners = {
-            row.id: (names.get(row.user_id), self._names.problem(row.model))
-            for row in stored.values()
-        }
-        fresh: list[Wanted] = []
-        stolen: dict[DecisionCall, LobError] = {}
-        for call, wants in self._wanted.items():
-            if not stored and not any(want.named for want in wants):
-                fresh += wants  # with ids that nobody else can have
-                continue
-            mine: dict[bytes, Wanted] = {}
-            for want in wants:
-                first = mine.setdefault(want.id, want)
-                owner = owners.get(want.id) or (None if first is want else first.owner)
-                if owner is not None and owner != want.owner:
-                    stolen[call] = IdConflictError(
-                        f"the id {want.id.hex()} is of another user's or problem's decision"
-                    )
-                    break
-            else:
-                fresh += [want for want in mine.values() if want.id not in owners]
-                owners |= {want.id: want.owner for want in mine.values() if want.named}
-        return fresh, stolen
 
     def _make(
         self, transaction: Transaction, wants: list[Wanted], users: dict[str, int], now: int
     ) -> tuple[dict[bytes, Decision], list[NewDecision]]:
         """Decide for users, new ones too, and write the decisions."""
-        if not wants:
-            return {}, []
-        names = dict.fromkeys(map(USER, wants))
-        if new := [name for name in names if name not in users]:
-            users = users | transaction.add_users(new)
-        row_of = dict(zip(names, range(len(names)), strict=True))
-        numbers = [users[name] for name in names]
-        groups = _by_model(wants)
+        row_of = {name: row for row, name in enumerate(dict.fromkeys(map(USER, wants)))}
+        if new := [name for name in row_of if name not in users]:
+            users |= transaction.add_users(new)
+        numbers = [users[name] for name in row_of]
+        groups: dict[Model, list[Wanted]] = {}
+        for want in wants:
+            groups.setdefault(want.model, []).append(want)
         limits = [model.limit for model in groups if model.limit is not None]
         stored = transaction.read_statistics(numbers, min(limits, default=None))
-        written: list[NewDecision] = []
         made: dict[bytes, Decision] = {}
+        written: list[NewDecision] = []
         for model, mine in groups.items():
-            table = model.table(numbers, stored, now)
             rows = np.array([row_of[want.user] for want in mine])
-            arms, version = model.policy.arms, model.name
-            for want, place, row in self._choose(model, mine, table, rows, users, now):
+            table = model.table(numbers, stored, now).take(rows)
+            arms, name = model.policy.arms, model.name
+            for want, place, row in self._choose(model, mine, table, users, now):
+                made[want.id] = want.decision(arms[place], row.probability, name)
                 written.append(row)
-                arm = arms[place] if want.context is None else want.named_here(arms[place])
-                made[want.id] = Decision(want.id.hex(), arm, row.probability, version)
         transaction.add_decisions(written)
         return made, written
 
@@ -174,37 +172,58 @@ class DecisionMaker:
         model: Model,
         wants: list[Wanted],
         table: Table,
-        rows: IntArray,
-        users: dict[str, int],
+        users: Mapping[str, int],
         now: int,
-    ) -> Iterator[tuple[Wanted, int, NewDecision]]:
-        """Yield each request, the place of its arm, and what is to be written of it."""
+    ) -> list[tuple[Wanted, int, NewDecision]]:
+        """Return each request, the place of its arm, and what is to be written of it.
+
+        What is known of the user of request i is row i of the table.
+        """
         rules = self._rules.of(model.problem)
         comparison = None if rules.control is None else rules.control.stored.id
         controlled = [False] * len(wants)
         if comparison is not None:
             controlled = [want.shown is None and rules.in_control(want.user) for want in wants]
-        shown, sets = [want.shown for want in wants], [want.places for want in wants]
-        choices = model.choose(table, rows, sets, self._rng, rules, controlled, shown)
-        for want, control, drawn, played, chance in zip(wants, controlled, *choices, strict=True):
-            user, arm = users[want.user], model.ids[played]
-            new = NewDecision(want.id, user, arm, chance, model.version, now, *NOBODY)
+        odds = rules.odds(model, table, model.allowed([want.places for want in wants]), controlled)
+        chosen, chances = (array.tolist() for array in drawn(odds, self._rng))
+        every = []
+        for i, (want, place, chance) in enumerate(zip(wants, chosen, chances, strict=True)):
+            group: tuple[str | None, int | None, int | None] = (None, None, None)
             if want.shown is not None:
-                new = new._replace(control_group=CALLER, advised=model.ids[drawn])
+                group = CALLER, None, model.ids[place]
+                place, chance = want.shown, float(odds[i, want.shown] / odds[i].sum())
             elif comparison is not None:
-                group = CONTROL if control else MODEL
-                new = new._replace(control_group=group, comparison_id=comparison)
-            yield want, played, new
-
-    def _told(self, want: Wanted, row: StoredDecision) -> Decision:
-        """Return a stored decision as it was returned before."""
-        arm, model = self._names.arm(row.arm_id), self._names.model(row.model)
-        return Decision(row.id.hex(), want.named_here(arm), row.probability, model)
+                group = (CONTROL if controlled[i] else MODEL), comparison, None
+            user, arm, version = users[want.user], model.ids[place], model.version
+            row = NewDecision(want.id, user, arm, chance, version, now, *group)
+            every.append((want, place, row))
+        return every
 
 
-def _by_model(wants: list[Wanted]) -> dict[Model, list[Wanted]]:
-    """Return the requests of each model."""
-    models = dict.fromkeys(map(MODEL_OF, wants))
-    if len(models) == 1:
-        return {wants[0].model: wants}
-    return {model: [want for want in wants if want.model is model] for model in models}
+def _divide(
+    calls: Mapping[DecisionCall, list[Wanted]],
+    stored: Mapping[bytes, StoredDecision],
+    users: Mapping[str, int],
+    names: StoredNames,
+) -> tuple[list[Wanted], dict[DecisionCall, LobError]]:
+    """Return what is wanted anew, and errors of calls with ids of other users or problems."""
+    user_of = {number: name for name, number in users.items()}
+    owners = {
+        row.id: (user_of.get(row.user_id), names.problem(row.model)) for row in stored.values()
+    }
+    fresh: list[Wanted] = []
+    stolen: dict[DecisionCall, LobError] = {}
+    for call, wants in calls.items():
+        mine: dict[bytes, Wanted] = {}
+        for want in wants:
+            first = mine.setdefault(want.id, want)
+            owner = owners.get(want.id) or (None if first is want else first.owner)
+            if owner is not None and owner != want.owner:
+                stolen[call] = IdConflictError(
+                    f"the id {want.id.hex()} is of another user's or problem's decision"
+                )
+                break
+        else:
+            fresh += [want for want in mine.values() if want.id not in owners]
+            owners |= {want.id: want.owner for want in mine.values() if want.named}
+    return fresh, stolen

@@ -12,16 +12,27 @@ import numpy as np
 from lobandits.basics.checks import fraction, not_negative, whole
 from lobandits.errors import LobError, LobInputError
 from lobandits.policies import Policy
-from lobandits.service.batch import Batch, counted
+from lobandits.service.batch import Batch
 from lobandits.service.call_queue import Call, CallQueue, DecisionCall, PastCall, RewardCall
-from lobandits.service.control_group import Comparisons, Control, ControlGroup, Rules
 from lobandits.service.current_model import CurrentModels
+from lobandits.service.deciding import DecisionMaker, Rules
 from lobandits.service.decision import Decision
 from lobandits.service.errors import StoreUnavailableError
 from lobandits.service.model import Model
-from lobandits.service.past_rewards import RECORDED
-from lobandits.service.reports.activity import activity_report
-from lobandits.service.reports.comparison import comparison_report
+from lobandits.service.observers.activity import (
+    KEPT_MINUTES,
+    Activity,
+    activity_report,
+    drop_old_minutes,
+)
+from lobandits.service.observers.apprentice import Apprentice
+from lobandits.service.observers.control_group import (
+    Control,
+    ControlGroup,
+    Trials,
+    comparison_report,
+    newest_comparison,
+)
 from lobandits.service.reports.log import PAGE, LogRow, log_rows
 from lobandits.service.reports.user import explanation, user_report
 from lobandits.service.requests import (
@@ -35,10 +46,10 @@ from lobandits.service.requests import (
     checked,
     read,
 )
+from lobandits.service.rewarding import RECORDED, counted
 from lobandits.service.served_policy import encoded
 from lobandits.service.store import Store, open_store
-from lobandits.service.store.comparisons import newest_comparison
-from lobandits.service.store.history import KEPT_MINUTES, drop_old_minutes, overdue, prune
+from lobandits.service.store.history import overdue, prune
 from lobandits.service.store.models import DEFAULT_PROBLEM
 from lobandits.service.store.tables import microseconds
 from lobandits.service.store.users import forget, user_statistics
@@ -125,10 +136,10 @@ class DecisionService:
             if isinstance(store, str):
                 self.store.close()
             raise
-        self._rng = np.random.default_rng(seed)
-        self._writer = secrets.randbelow(2**31)
+        self._maker = DecisionMaker(self._current, self.rules, np.random.default_rng(seed))
+        writer = secrets.randbelow(2**31)  # tells the processes of a store apart
+        self.observers = Activity(writer), Trials(self.store), Apprentice(writer)
         self.queue = CallQueue(self.run)
-        self._comparisons = Comparisons(self.store, self.rules.control)
         self._compared: dict[str, tuple[float, dict[str, Any]]] = {}
 
     @property
@@ -243,15 +254,22 @@ class DecisionService:
     def _run_together(self, calls: list[Call[Any]]) -> None:
         """Run calls in one transaction; if that fails, each in its own: none pays for another."""
         try:
-            args = self._current, self._rng, self._writer, calls, self.rules, self._comparisons
-            Batch(*args).run(self.store)
+            batch = Batch(calls, self._current, self._maker, self.observers)
+            outcomes = self.store.write(lambda c: batch.do(self.store.transaction(c)))
         except StoreUnavailableError:
             raise
         except Exception:
             if len(calls) == 1:
                 raise
             for call in calls:
-                self.run([call])
+                if not call.done():  # the models refuse it
+                    self.run([call])
+        else:
+            for call, outcome in outcomes.items():
+                if isinstance(outcome, Exception):
+                    call.set_exception(outcome)
+                else:
+                    call.set_result(outcome)
 
     def user(self, user: str, problem: str | None = None) -> dict[str, Any]:
         """Return a user's plays and mean reward of every arm, also of earlier models if played.

@@ -11,7 +11,6 @@ from lobandits.orders.arms import arm_index
 from lobandits.orders.contexts import arms_in_context, contexts_of, name_in_context
 from lobandits.policies.faded_sums import COLUMNS, COUNT, EPOCH, SQUARES, SUM, WEIGHT, WEIGHTED
 from lobandits.policies.forgetting import limit_of
-from lobandits.service.control_group import PLAIN, Rules
 from lobandits.service.errors import (
     UnknownArmError,
     UnknownContextError,
@@ -21,11 +20,7 @@ from lobandits.service.requests import MOST_CHARACTERS
 from lobandits.service.served_policy import (
     RecentTable,
     decoded,
-    drawn,
     microseconds_of,
-    odds_of,
-    state_of,
-    with_floor,
 )
 from lobandits.service.store import Store
 from lobandits.service.store.models import DEFAULT_PROBLEM, arm_numbers, read_model
@@ -51,14 +46,6 @@ class Table(NamedTuple):
             self.sums[rows],
             None if self.recent is None else self.recent.take(rows),
         )
-
-
-class Choices(NamedTuple):
-    """Places of the arms that the model draws and that are played, and the chances of these."""
-
-    drawn: list[int]
-    played: list[int]
-    chances: list[float]
 
 
 class Model:
@@ -161,47 +148,6 @@ class Model:
         order = np.argsort(numbers)
         rows = order[np.searchsorted(numbers, users[kept], sorter=order)]
         return kept, (rows, columns[kept])
-
-    def choose(
-        self,
-        table: Table,
-        rows: IntArray,
-        sets: Sequence[Places],
-        rng: np.random.Generator,
-        rules: Rules = PLAIN,
-        controlled: Sequence[bool] = (),
-        shown: Sequence[int | None] = (),
-    ) -> Choices:
-        """Return places in the model's arms, and their probabilities, for each request.
-
-        Request i is of the user ``rows[i]`` of the table, who may play the arms ``sets[i]``; the
-        control group decides for it if ``controlled[i]``, the caller itself if ``shown[i]``.
-        """
-        odds = self.odds(table.take(rows), self.allowed(sets), rules, controlled)
-        arms, chances = (array.tolist() for array in drawn(odds, rng))
-        played = list(arms)
-        for i, arm in enumerate(shown):
-            if arm is not None:
-                played[i], chances[i] = arm, float(odds[i, arm] / odds[i].sum())
-        return Choices(arms, played, chances)
-
-    def odds(
-        self,
-        table: Table,
-        allowed: BoolArray,
-        rules: Rules = PLAIN,
-        controlled: Sequence[bool] = (),
-    ) -> FloatArray:
-        """Return the odds of each arm for users with these rewards, as they are served."""
-        odds = odds_of(self.policy, state_of(self.policy, *table), allowed)
-        group = rules.control
-        if group is not None and any(controlled):
-            mine = np.flatnonzero(controlled)
-            every = np.broadcast_to(allowed, odds.shape)
-            odds = odds.copy()
-            told = table.counts[mine], table.sums[mine]  # a control group never forgets
-            odds[mine] = group.odds(self.policy.arms, *told, every[mine])
-        return with_floor(odds, allowed, rules.explore) if rules.explore else odds
 
     def allowed(self, sets: Sequence[Places]) -> BoolArray:
         """Return choice sets as kernels take them, of one type, so that they compile once."""

@@ -1,24 +1,14 @@
 """Rewards without decisions, of the time before the service: each counts once, by its id."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from lobandits.errors import LobError
-from lobandits.service.call_queue import PastCall
+from lobandits.service.call_queue import Outcomes, PastCall
 from lobandits.service.current_model import CurrentModels
 from lobandits.service.recent import Added
+from lobandits.service.rewarding import ALREADY, CONFLICT, RECORDED
 from lobandits.service.store.transaction import StoredReward, Transaction
-
-RECORDED, ALREADY, CONFLICT = "recorded", "already recorded", "conflict"
-
-Sums = dict[Any, tuple[int, float]]  # counts and totals of rewards
-
-
-def add_reward(sums: Sums, key: Hashable, reward: float) -> None:
-    """Count a reward."""
-    count, total = sums.get(key, (0, 0.0))
-    sums[key] = count + 1, total + reward
 
 
 class Known(NamedTuple):
@@ -32,52 +22,44 @@ class Known(NamedTuple):
     half_life: int | None
 
 
-class PastRewards:
-    """Records the past rewards of some calls, of arms that the models have now."""
+def record_past(
+    transaction: Transaction,
+    calls: Mapping[PastCall, Sequence[Known]],
+    users: dict[str, int],
+    now: int,
+    added: Added,
+) -> Outcomes:
+    """Write rewards that are new, add them to ``added``, and return the statuses of all.
 
-    def __init__(self, current: CurrentModels, calls: Iterable[PastCall]) -> None:
-        self._known: dict[PastCall, list[Known]] = {}
-        for call in calls:
-            try:
-                self._known[call] = _known(current, call)
-            except LobError as error:
-                call.set_exception(error)
-
-    def record(self, transaction: Transaction, now: int, added: Added) -> dict[PastCall, list[str]]:
-        """Write rewards that are new, add them to ``added``, and return the statuses of all.
-
-        One without a time counts as of now.
-        Users are found first, as decisions do, so that nobody is forgotten meanwhile.
-        """
-        if not self._known:
-            return {}
-        every = [row for rows in self._known.values() for row in rows]
-        names = {row.user for row in every}
-        users = transaction.find_users(sorted(names))
-        users |= transaction.add_users(names - users.keys())
-        stored = transaction.find_past(sorted({row.id for row in every}))
-        written: list[StoredReward] = []
-        statuses: dict[PastCall, list[str]] = {}
-        for call, rows in self._known.items():
-            statuses[call] = []
-            for row in rows:
-                time = now if row.time is None else row.time
-                given = StoredReward(row.id, users[row.user], row.arm, row.reward, time)
-                found = stored.setdefault(row.id, given)
-                if found is given:
-                    written.append(given)
-                    added.add((given.user_id, given.arm_id), given.reward, time, row.half_life)
-                    statuses[call].append(RECORDED)
-                else:
-                    same = found == given or (row.time is None and found[:4] == given[:4])
-                    statuses[call].append(ALREADY if same else CONFLICT)
-        transaction.add_past(sorted(written))
-        return statuses
+    One without a time counts as of now. Users that are new get their numbers in ``users``.
+    """
+    every = [row for rows in calls.values() for row in rows]
+    if new := {row.user for row in every} - users.keys():
+        users |= transaction.add_users(new)
+    stored = transaction.find_past(sorted({row.id for row in every}))
+    written: list[StoredReward] = []
+    statuses: Outcomes = {}
+    for call, rows in calls.items():
+        statuses[call] = []
+        for row in rows:
+            time = now if row.time is None else row.time
+            given = StoredReward(row.id, users[row.user], row.arm, row.reward, time)
+            known = stored.setdefault(row.id, given)
+            if known is given:
+                written.append(given)
+                added.add((given.user_id, given.arm_id), given.reward, time, row.half_life)
+                statuses[call].append(RECORDED)
+            else:
+                same = known == given or (row.time is None and known[:4] == given[:4])
+                statuses[call].append(ALREADY if same else CONFLICT)
+    transaction.add_past(sorted(written))
+    return statuses
 
 
-def _known(current: CurrentModels, call: PastCall) -> list[Known]:
+def known_rewards(current: CurrentModels, call: PastCall) -> list[Known]:
+    """Return the rewards of a call as they are stored; the model must have their arms."""
     model = current.model(call.problem)
-    places = model.places([row.arm for row in call.rewards], None) or []
+    places = model.places([row.arm for row in call.items], None) or []
     return [
         Known(
             _digest(model.problem, row.id),
@@ -87,7 +69,7 @@ def _known(current: CurrentModels, call: PastCall) -> list[Known]:
             row.time,
             model.half_life,
         )
-        for row, place in zip(call.rewards, places, strict=True)
+        for row, place in zip(call.items, places, strict=True)
     ]
 
 

@@ -85,14 +85,10 @@ def _refuse_foreign(scope: Scope) -> Response | None:
     if origin is not None and origin.partition("://")[2].lower() != headers.get("host", "").lower():
         return refusal(403, "forbidden", "pages of other sites may not send requests here")
     has_body = "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
-    if has_body and not _is_json(headers.get("content-type", "")):
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if has_body and not (kind.startswith("application/") and kind.endswith(("/json", "+json"))):
         return refusal(422, "invalid_request", "send JSON, with content-type: application/json")
     return None
-
-
-def _is_json(kind: str) -> bool:
-    kind = kind.partition(";")[0].strip().lower()
-    return kind.startswith("application/") and kind.endswith(("/json", "+json"))
 
 
 class BodyLimit:

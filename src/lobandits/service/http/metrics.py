@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 
 from lobandits.service.decision_service import DecisionService
 from lobandits.service.errors import ServiceError
-from lobandits.service.store.comparisons import group_totals
+from lobandits.service.observers.activity import group_totals
 from lobandits.service.store.history import oldest_unrewarded
 from lobandits.service.store.tables import microseconds
 

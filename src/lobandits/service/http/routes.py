@@ -14,7 +14,6 @@ from pydantic import BaseModel
 from pydantic.json_schema import SkipJsonSchema
 from starlette.convertors import PathConvertor, register_url_convertor
 
-from lobandits.service.batch import counted
 from lobandits.service.call_queue import Call, DecisionCall, PastCall, RewardCall
 from lobandits.service.decision_service import DecisionService
 from lobandits.service.errors import ForbiddenError
@@ -43,6 +42,7 @@ from lobandits.service.http.bodies import (
     described,
 )
 from lobandits.service.http.metrics import Metrics, StoreNumbers
+from lobandits.service.observers.activity import KEPT_MINUTES
 from lobandits.service.reports.log import KINDS, Columns, Format, export, exported
 from lobandits.service.requests import (
     Context,
@@ -51,8 +51,8 @@ from lobandits.service.requests import (
     RewardReport,
     UserName,
 )
+from lobandits.service.rewarding import counted
 from lobandits.service.served_policy import as_policy
-from lobandits.service.store.history import KEPT_MINUTES
 
 LIMITS = "lobandits.problems"  # in a request's scope: the only problems that its key is for
 Handler = TypeVar("Handler", bound=Callable[..., Any])

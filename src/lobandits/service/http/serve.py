@@ -22,13 +22,13 @@ from starlette.types import ASGIApp
 from lobandits.basics.user_code import Code
 from lobandits.errors import LobError
 from lobandits.policies import Policy
-from lobandits.service.control_group import Control
 from lobandits.service.decision_service import DecisionService
 from lobandits.service.http.app import create_app
 from lobandits.service.http.json_log import start_logging
 from lobandits.service.http.keys import Settings
 from lobandits.service.http.metrics import FOLDER
 from lobandits.service.http.server import LAST, Server, announce, handling, leave, listen, on_hangup
+from lobandits.service.observers.control_group import Control
 from lobandits.service.served_policy import encoded
 from lobandits.service.store import open_store
 from lobandits.service.store.models import DEFAULT_PROBLEM, has_model

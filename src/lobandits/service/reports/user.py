@@ -4,9 +4,10 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from lobandits.rules.choices import normalised
-from lobandits.service.control_group import CONTROL, MODEL, Rules
+from lobandits.policies.choices import normalised
+from lobandits.service.deciding import Rules
 from lobandits.service.model import Model, Places, Table
+from lobandits.service.observers.activity import CONTROL, MODEL
 from lobandits.service.served_policy import state_of
 from lobandits.service.store.models import StoredNames
 from lobandits.service.store.transaction import StoredStatistics
@@ -49,7 +50,7 @@ def explanation(model: Model, table: Table, places: Places, rules: Rules, contro
     allowed = model.allowed([places])
     state = state_of(policy, *table)
     told = policy.explain(state, allowed=allowed)
-    served = normalised(model.odds(table, allowed, rules, [controlled]))[0].tolist()
+    served = normalised(rules.odds(model, table, allowed, [controlled]))[0].tolist()
     for row, chance in zip(told.arms, served, strict=True):
         row["probability"] = chance
     posterior = policy.state_posterior(state)

@@ -3,14 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from lobandits.service.store.comparisons import EVER
 from lobandits.service.store.models import OF
 from lobandits.service.store.store import Store
-from lobandits.service.store.tables import MINUTE, microseconds
+from lobandits.service.store.tables import microseconds
 from lobandits.service.store.transaction import StoredStatistics
-
-KEPT_MINUTES = 30 * 24 * 60
-
 
 OF_MODELS = f"model IN (SELECT version FROM models WHERE {OF})"  # decisions of a problem
 
@@ -62,27 +58,6 @@ def recent_statistics(
     users = list(dict.fromkeys(user for (user,) in rows))
     with store.read() as connection:
         return users, store.transaction(connection).read_statistics(users, limit)
-
-
-def minute_sums(store: Store, problem: str, since: int, step: int) -> Sequence[Any]:
-    """Return (part, arm, decisions, rewards, total): part 0 has ``step`` minutes from ``since``."""
-    return store.rows(
-        "SELECT (minute - :since) / :step, name, sum(decisions), sum(rewards), sum(total) "
-        "FROM activity JOIN arms ON id = arm_id "
-        f"WHERE minute >= :since AND {OF} GROUP BY 1, 2",
-        problem=problem,
-        since=since,
-        step=step,
-    )
-
-
-def drop_old_minutes(store: Store, now: int) -> None:
-    """Delete the sums of minutes that are no longer kept."""
-    oldest = now // MINUTE - KEPT_MINUTES
-    store.execute("DELETE FROM activity WHERE minute < :oldest", oldest=oldest)
-    store.execute(
-        f"DELETE FROM group_activity WHERE minute < :oldest AND minute > {EVER}", oldest=oldest
-    )
 
 
 def oldest_unrewarded(store: Store, problem: str, after: int) -> tuple[int, int] | None:

@@ -134,23 +134,21 @@ class StoreFile:
                 f"{self.path} is empty, and no store ever is; restore it from a backup, or remove "
                 "it, and a new store is created"
             )
-        self._known = self._identity()
+        here = self.path.stat()
+        self._known = here.st_dev, here.st_ino
         return new
 
     def check(self) -> None:
         """Raise `StoreUnavailableError` if the file is no longer the one that was opened."""
-        if self._identity() != self._known:
+        try:
+            now = self.path.stat()
+        except OSError:
+            now = None
+        if now is None or (now.st_dev, now.st_ino) != self._known:
             raise StoreUnavailableError(
                 f"the file {self.path} was removed or replaced while it was in use; put it back, "
                 "or restore a backup and start anew"
             )
-
-    def _identity(self) -> tuple[int, int] | None:
-        try:
-            found = self.path.stat()
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
 
     def _create(self) -> None:
         """Make the store under another name, then give it its own, unless another process has."""

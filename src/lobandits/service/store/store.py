@@ -138,7 +138,8 @@ class Store:
                     self._raise(error)
                 time.sleep(pause)
             else:
-                self._note(None)
+                if self._outage is not None:
+                    self._note(None)
                 return done
         raise AssertionError
 

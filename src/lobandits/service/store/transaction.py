@@ -6,14 +6,16 @@ its own words for ``{keys}`` (one of many values) and ``{rows}`` (many rows).
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection
+from sqlalchemy import BigInteger, Connection, Double, Table, Text
 
 from lobandits.basics.checks import FloatArray, IntArray
 from lobandits.service.errors import StoreUnavailableError
 
+TYPES = {BigInteger: "bigint", Text: "text", Double: "float8"}  # of columns, as PostgreSQL has them
 WRITE = "lobandits_write"  # execution option of connections that will write
 
 
@@ -46,19 +48,6 @@ class NewDecision(NamedTuple):
     control_group: str | None
     comparison_id: int | None
     advised: int | None
-
-
-class NewTrial(NamedTuple):
-    """Rewards of a user of a comparison; mean and time where they suffice by themselves."""
-
-    comparison_id: int
-    user_id: int
-    control: int
-    rewards: int
-    total: float
-    latest: int
-    mean: float | None
-    counted: int | None
 
 
 class StoredReward(NamedTuple):
@@ -277,50 +266,19 @@ class Transaction(ABC):
         statement = "INSERT INTO past_rewards (id, user_id, arm_id, reward, time) {rows}"
         self.change(statement, "bytea bigint bigint float8 bigint", rows)
 
-    def add_activity(self, rows: Iterable[tuple[int, int, int, int, int, float]]) -> None:
-        """Add (minute, arm, writer, decisions, rewards, total) to what is there."""
-        statement = (
-            "INSERT INTO activity (minute, arm_id, writer, decisions, rewards, total) {rows} "
-            "ON CONFLICT (minute, arm_id, writer) DO UPDATE SET "
-            "decisions = activity.decisions + excluded.decisions, "
-            "rewards = activity.rewards + excluded.rewards, total = activity.total + excluded.total"
-        )
-        self.change(statement, "bigint bigint bigint bigint bigint float8", sorted(rows))
+    def add_sums(self, table: Table, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Add rows to a table of sums, which has the key first; every key comes once."""
+        self.change(*_adding(table), sorted(rows))
 
-    def add_groups(self, rows: Iterable[tuple[int, int, str, int, int, int, int, float]]) -> None:
-        """Add (minute, model, group, comparison, writer, decisions, rewards, total)."""
-        statement = (
-            "INSERT INTO group_activity (minute, model, control_group, comparison_id, writer, "
-            "decisions, rewards, total) {rows} "
-            "ON CONFLICT (minute, model, control_group, comparison_id, writer) DO UPDATE SET "
-            "decisions = group_activity.decisions + excluded.decisions, "
-            "rewards = group_activity.rewards + excluded.rewards, "
-            "total = group_activity.total + excluded.total"
-        )
-        kinds = "bigint bigint text bigint bigint bigint bigint float8"
-        self.change(statement, kinds, sorted(rows))
 
-    def add_advice(self, rows: Iterable[tuple[int, int, int, int, int, float]]) -> None:
-        """Add (arm shown, arm advised, writer, decisions, rewards, total)."""
-        statement = (
-            "INSERT INTO advice (shown, advised, writer, decisions, rewards, total) {rows} "
-            "ON CONFLICT (shown, advised, writer) DO UPDATE SET "
-            "decisions = advice.decisions + excluded.decisions, "
-            "rewards = advice.rewards + excluded.rewards, total = advice.total + excluded.total"
-        )
-        self.change(statement, "bigint bigint bigint bigint bigint float8", sorted(rows))
-
-    def add_trials(self, needed: int, rows: Iterable[NewTrial]) -> None:
-        """Add rewards of a comparison's users; with ``needed`` ones, their mean is kept."""
-        enough = f"trials.counted IS NULL AND trials.rewards + excluded.rewards >= {needed:d}"
-        statement = (
-            f"INSERT INTO trials ({', '.join(NewTrial._fields)}) {{rows}} "
-            "ON CONFLICT (comparison_id, user_id) DO UPDATE SET "
-            "rewards = trials.rewards + excluded.rewards, total = trials.total + excluded.total, "
-            f"latest = excluded.latest, mean = CASE WHEN {enough} THEN (trials.total + "
-            "excluded.total) / (trials.rewards + excluded.rewards) ELSE trials.mean END, "
-            f"counted = CASE WHEN {enough} THEN excluded.latest ELSE trials.counted END"
-        )
-        kinds = "bigint bigint int bigint float8 bigint float8 bigint"
-        ordered: list[NewTrial] = sorted(rows, key=lambda row: row.user_id)
-        self.change(statement, kinds, ordered)
+@cache
+def _adding(table: Table) -> tuple[str, str]:
+    """Return the statement that adds rows to what a table has, and the types of its columns."""
+    names = [column.name for column in table.columns]
+    keys = [column.name for column in table.primary_key]
+    sums = [f"{name} = {table.name}.{name} + excluded.{name}" for name in names[len(keys) :]]
+    statement = (
+        f"INSERT INTO {table.name} ({', '.join(names)}) {{rows}} "
+        f"ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {', '.join(sums)}"
+    )
+    return statement, " ".join(TYPES[type(column.type)] for column in table.columns)

@@ -1,26 +1,106 @@
-"""How it goes: decisions and rewards by minute and arm, and how sure users' states are."""
+"""How it goes: decisions and rewards by minute, arm, group and model; how sure states are."""
 
 import math
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from lobandits.basics.checks import FloatArray, IntArray
-from lobandits.rules.choices import normalised
+from lobandits.policies.choices import normalised
+from lobandits.service.fit import fit_report, recent_report
 from lobandits.service.model import Model
-from lobandits.service.reports.fit import fit_report, recent_report
+from lobandits.service.observers.observer import Rewarded, summed
 from lobandits.service.served_policy import state_of
 from lobandits.service.store import Store
-from lobandits.service.store.comparisons import group_minutes
-from lobandits.service.store.history import minute_sums, recent_statistics
-from lobandits.service.store.models import StoredNames
-from lobandits.service.store.tables import MINUTE, as_date, microseconds
-from lobandits.service.store.transaction import EVERYBODY
+from lobandits.service.store.history import recent_statistics
+from lobandits.service.store.models import OF, StoredNames
+from lobandits.service.store.tables import MINUTE, activity, as_date, group_activity, microseconds
+from lobandits.service.store.transaction import EVERYBODY, NewDecision, Transaction
 
+MODEL, CONTROL, CALLER = "model", "control", "caller"
+"""Who decided: the model, the control group's policy, or in apprentice mode the caller itself."""
+ARM = attrgetter("arm_id")  # of a decision
+GROUP = attrgetter("model", "control_group", "comparison_id")
+KEPT_MINUTES = 30 * 24 * 60
+EVER = 0  # the minute under which sums over all time are kept
 MOST_CELLS = 100_000  # minutes x arms; longer reports add up several minutes
 
 Row = dict[str, Any]
+
+
+class Activity:
+    """Adds up what happens by minute, of arms and of groups; ``writer`` is this process."""
+
+    def __init__(self, writer: int) -> None:
+        self._writer = writer
+
+    def note(
+        self,
+        transaction: Transaction,
+        now: int,
+        made: Sequence[NewDecision],
+        rewarded: Sequence[Rewarded],
+    ) -> None:
+        """Add decisions and rewards; a default reward is none of an arm."""
+        minute, writer = now // MINUTE, self._writer
+        arms = summed(map(ARM, made), ((ARM(d), r) for d, r, default in rewarded if not default))
+        groups = summed(map(GROUP, made), ((GROUP(d), r) for d, r, _ in rewarded))
+        transaction.add_sums(activity, [(minute, arm, writer, *sums) for arm, sums in arms.items()])
+        transaction.add_sums(
+            group_activity,
+            [
+                (when, model, group or MODEL, comparison or 0, writer, *sums)
+                for (model, group, comparison), sums in groups.items()
+                for when in (EVER, minute)
+            ],
+        )
+
+
+def minute_sums(store: Store, problem: str, since: int, step: int) -> Sequence[Any]:
+    """Return (part, arm, decisions, rewards, total): part 0 has ``step`` minutes from ``since``."""
+    return store.rows(
+        "SELECT (minute - :since) / :step, name, sum(decisions), sum(rewards), sum(total) "
+        "FROM activity JOIN arms ON id = arm_id "
+        f"WHERE minute >= :since AND {OF} GROUP BY 1, 2",
+        problem=problem,
+        since=since,
+        step=step,
+    )
+
+
+def drop_old_minutes(store: Store, now: int) -> None:
+    """Delete the sums of minutes that are no longer kept."""
+    oldest = now // MINUTE - KEPT_MINUTES
+    store.execute("DELETE FROM activity WHERE minute < :oldest", oldest=oldest)
+    store.execute(
+        f"DELETE FROM group_activity WHERE minute < :oldest AND minute > {EVER}", oldest=oldest
+    )
+
+
+def group_totals(store: Store, problem: str) -> Sequence[Any]:
+    """Return (comparison, group, decisions, rewards, total) over all time."""
+    return store.rows(
+        "SELECT comparison_id, control_group, sum(decisions), sum(rewards), sum(total) "
+        "FROM group_activity JOIN models ON model = version "
+        f"WHERE minute = {EVER} AND {OF} GROUP BY comparison_id, control_group",
+        problem=problem,
+    )
+
+
+def group_minutes(store: Store, problem: str, since: int, step: int = 1) -> Sequence[Any]:
+    """Return (part, group, model, decisions, rewards, total): parts have ``step`` minutes."""
+    return store.rows(
+        "SELECT (minute - :since) / :step, control_group, model, "
+        "sum(decisions), sum(rewards), sum(total) "
+        "FROM group_activity JOIN models ON model = version "
+        f"WHERE minute > {EVER} AND minute >= :since AND {OF} "
+        "GROUP BY 1, 2, 3",
+        problem=problem,
+        since=since,
+        step=step,
+    )
 
 
 def activity_report(
