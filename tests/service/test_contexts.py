@@ -68,6 +68,8 @@ def test_unknown_contexts_and_arms_are_named(service: DecisionService) -> None:
         service.decide("ada", context="noon")
     with pytest.raises(er.UnknownArmError, match="unknown arm 'night: beer'"):
         service.decide("ada", allowed=["beer"], context="night")
-    with pytest.raises(er.InvalidRequestError, match="a context must be text of 1 to 256 characters, got int"):
+    with pytest.raises(
+        er.InvalidRequestError, match="a context must be text of 1 to 256 characters, got int"
+    ):
         service.decide("ada", context=3)  # type: ignore[arg-type]
     assert list(service.log()) == []

@@ -151,52 +151,6 @@ def test_another_half_life_begins_anew_and_all_of_time_stays(store: Store) -> No
     assert row.weighted / row.weight == pytest.approx(6.0)
 
 
-def exact_doubt(rewards: Cell, arm: int) -> float:
-    """Return the squared difference of an arm's means over its variance, from its rewards."""
-    values, times = np.array([(r, t) for a, r, t in rewards if a == arm], np.float64).T
-    g = 2.0 ** ((times - times.max()) / HALF_LIFE)
-    spread = g @ g / g.sum() ** 2 - 1 / len(g)
-    gap = abs(g @ values / g.sum() - values.mean())
-    if spread * len(g) < 1e-9 or gap <= 1e-12 * np.abs(values).max():
-        return 0.0
-    return float(gap**2 / spread)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
-@given(rewards=REWARDS, cut=st.integers(0, 25))
-def test_stored_doubts_are_good_to_a_hundredth(store: Store, rewards: Cell, cut: int) -> None:
-    user = next(USERS)
-    for part in (rewards[:cut], rewards[cut:]):
-        write(store, added(user, part))
-    found = store.rows("SELECT arm_id, doubt FROM statistics WHERE user_id = :user", user=user)
-    for arm, doubt in found:
-        exact = exact_doubt(rewards, arm)
-        assert doubt >= 0.99 * exact
-        most = exact or np.var(mine := [r for a, r, _ in rewards if a == arm]) * len(mine)
-        assert doubt <= 1.01 * most + 1e-6
-
-
-def test_what_has_faded_is_read_of_the_doubtful_alone(store: Store) -> None:
-    changed = [(1, 0.0, t) for t in range(0, HALF_LIFE, 10**5)] + [(1, 9.0, 40 * HALF_LIFE)] * 9
-    steady = [(1, 1.0, t) for t in range(0, 40 * HALF_LIFE, 10**7)]
-    first, second, never = (next(USERS) for _ in range(3))
-    write(store, added(first, [*changed, (2, 1.0, 0)]))
-    write(store, added(second, steady))
-    plain = Added()
-    plain.add((never, 1), 7.0, 0, None)
-    store.write(lambda c: store.transaction(c).add_statistics(plain.plain()))
-    users = [first, second, never]
-    with store.read() as connection:
-        transaction = store.transaction(connection)
-        found = [transaction.read_statistics(users, limit) for limit in (None, 16.0, 1e9, -1.0)]
-    cells = {(first, 1): 79, (first, 2): 1, (second, 1): 28, (never, 1): 1}
-    for stored in found:
-        columns = stored.users.tolist(), stored.arms.tolist(), stored.plays.tolist()
-        assert {(u, a): n for u, a, n in zip(*columns, strict=True)} == cells
-    told = [None if s.recent is None else sorted(s.recent.users.tolist()) for s in found]
-    assert told == [None, [first, first], None, sorted([first, first, second, never])]
-
-
 def test_landmarks_move_on_however_little_is_left(store: Store) -> None:
     """PostgreSQL refuses products that are too small for a number."""
     user = next(USERS)
@@ -208,7 +162,7 @@ def test_landmarks_move_on_however_little_is_left(store: Store) -> None:
 
 
 def test_decisions_are_those_of_all_that_is_known(make_service: MakeService) -> None:
-    """What is served, with what has faded read of the doubtful alone, and what is explained."""
+    """What is served to users who changed and who did not, and what is explained."""
     orders = lob.LatentOrders.from_rankings([["tea", "milk"], ["milk", "tea"]], ARMS)
     service = make_service(lob.LobTS(orders, 1.0, half_life=DAY), seed=0)
     names = [f"user {i}" for i in range(8)]

@@ -13,12 +13,13 @@ from lobandits.service.call_queue import DecisionCall, Outcomes
 from lobandits.service.current_model import CurrentModels
 from lobandits.service.decision import Decision, new_ids
 from lobandits.service.errors import IdConflictError
-from lobandits.service.model import Model, Places, Table
+from lobandits.service.model import Model, Places
 from lobandits.service.observers.activity import CALLER, CONTROL, MODEL
 from lobandits.service.observers.control_group import ControlGroup
-from lobandits.service.served_policy import drawn, odds_of, state_of, with_floor
+from lobandits.service.served_policy import drawn, odds_of, with_floor
 from lobandits.service.store.models import StoredNames
 from lobandits.service.store.transaction import NewDecision, StoredDecision, Transaction
+from lobandits.statistics import State
 
 
 class Rules(NamedTuple):
@@ -41,15 +42,15 @@ class Rules(NamedTuple):
         return self.control is not None and self.control.holds(user)
 
     def odds(
-        self, model: Model, table: Table, allowed: BoolArray, controlled: Sequence[bool]
+        self, model: Model, state: State, allowed: BoolArray, controlled: Sequence[bool]
     ) -> FloatArray:
-        """Return the odds of each arm for users with these rewards, as they are served."""
-        odds = odds_of(model.policy, state_of(model.policy, *table), allowed)
+        """Return the odds of each arm for users in this state, as they are served."""
+        odds = odds_of(model.policy, model.policy.seen(state), allowed)
         if self.control is not None and any(controlled):
             mine = np.flatnonzero(controlled)
             every = np.broadcast_to(allowed, odds.shape)
             odds = odds.copy()
-            sums = table.counts[mine], table.sums[mine]  # of a control group, nothing fades
+            sums = state.counts[mine], state.sums[mine]  # of a control group, nothing fades
             odds[mine] = self.control.odds(model.policy.arms, *sums, every[mine])
         return with_floor(odds, allowed, self.explore) if self.explore else odds
 
@@ -153,15 +154,17 @@ class DecisionMaker:
         groups: dict[Model, list[Wanted]] = {}
         for want in wants:
             groups.setdefault(want.model, []).append(want)
-        limits = [model.limit for model in groups if model.limit is not None]
-        stored = transaction.read_statistics(numbers, min(limits, default=None))
+        fading = any(model.half_life is not None for model in groups)
+        stored = transaction.read_statistics(numbers, fading)
         made: dict[bytes, Decision] = {}
         written: list[NewDecision] = []
         for model, mine in groups.items():
-            rows = np.array([row_of[want.user] for want in mine])
-            table = model.table(numbers, stored, now).take(rows)
+            state = model.state(numbers, stored, now)
+            rows = [row_of[want.user] for want in mine]
+            if rows != list(range(len(numbers))):
+                state = state.take(rows)
             arms, name = model.policy.arms, model.name
-            for want, place, row in self._choose(model, mine, table, users, now):
+            for want, place, row in self._choose(model, mine, state, users, now):
                 made[want.id] = want.decision(arms[place], row.probability, name)
                 written.append(row)
         transaction.add_decisions(written)
@@ -171,20 +174,20 @@ class DecisionMaker:
         self,
         model: Model,
         wants: list[Wanted],
-        table: Table,
+        state: State,
         users: Mapping[str, int],
         now: int,
     ) -> list[tuple[Wanted, int, NewDecision]]:
         """Return each request, the place of its arm, and what is to be written of it.
 
-        What is known of the user of request i is row i of the table.
+        Request i is of user i of the state.
         """
         rules = self._rules.of(model.problem)
         comparison = None if rules.control is None else rules.control.stored.id
         controlled = [False] * len(wants)
         if comparison is not None:
             controlled = [want.shown is None and rules.in_control(want.user) for want in wants]
-        odds = rules.odds(model, table, model.allowed([want.places for want in wants]), controlled)
+        odds = rules.odds(model, state, model.allowed([want.places for want in wants]), controlled)
         chosen, chances = (array.tolist() for array in drawn(odds, self._rng))
         every = []
         for i, (want, place, chance) in enumerate(zip(wants, chosen, chances, strict=True)):

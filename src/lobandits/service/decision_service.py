@@ -295,8 +295,8 @@ class DecisionService:
         now = microseconds()
         report = user_report(model, self._current.names, user, statistics, now)
         rules = self.rules.of(model.problem)
-        table = model.table([0], statistics, now)
-        return report | explanation(model, table, places, rules, rules.in_control(user))
+        state = model.state([0], statistics, now)
+        return report | explanation(model, state, places, rules, rules.in_control(user))
 
     def forget(self, user: str) -> int:
         """Delete a user's statistics and decisions, of all problems; return how many decisions."""

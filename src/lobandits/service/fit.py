@@ -27,6 +27,7 @@ from lobandits.beliefs.likelihood import FAR
 from lobandits.orders import LatentOrders
 from lobandits.policies import Policy, State
 from lobandits.projection import projection_losses
+from lobandits.statistics import FadingState
 
 MOST_LOSSES = 10_000_000  # users x states x arms^2 that are worked on at once
 LEVEL = 0.01  # of users of a right model, at most, are called unexplained
@@ -42,9 +43,9 @@ def fit_report(policy: Policy, state: State) -> dict[str, Any] | None:
     return {"users": n, "unexplained": float(found.mean()) if n else None, "expected": LEVEL}
 
 
-def recent_report(state: Any) -> dict[str, Any] | None:
+def recent_report(policy: Policy, state: State) -> dict[str, Any] | None:
     """Return how much of what is known of users is recent, and how many changed; None: for ever."""
-    if not hasattr(state, "recent"):
+    if not isinstance(state, FadingState):
         return None
     plays = state.plays
     known = plays > 0
@@ -53,7 +54,7 @@ def recent_report(state: Any) -> dict[str, Any] | None:
     return {
         "users": n,
         "share": float(shares.mean()) if n else None,
-        "changed": float(state.changed[known].mean()) if n else None,
+        "changed": float(state.changed(policy.change_limit)[known].mean()) if n else None,
     }
 
 

@@ -1,16 +1,13 @@
 """A model: a policy that is served, and how it decides on rows of the store."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from lobandits.basics.checks import BoolArray, FloatArray, IntArray, read_only
+from lobandits.basics.checks import BoolArray, read_only
 from lobandits.errors import LobError, LobInputError
 from lobandits.orders.arms import arm_index
 from lobandits.orders.contexts import arms_in_context, contexts_of, name_in_context
-from lobandits.policies.faded_sums import COLUMNS, COUNT, EPOCH, SQUARES, SUM, WEIGHT, WEIGHTED
-from lobandits.policies.forgetting import limit_of
 from lobandits.service.errors import (
     UnknownArmError,
     UnknownContextError,
@@ -18,34 +15,16 @@ from lobandits.service.errors import (
 )
 from lobandits.service.requests import MOST_CHARACTERS
 from lobandits.service.served_policy import (
-    RecentTable,
     decoded,
     microseconds_of,
+    state_of,
 )
 from lobandits.service.store import Store
 from lobandits.service.store.models import DEFAULT_PROBLEM, arm_numbers, read_model
 from lobandits.service.store.transaction import StoredStatistics
+from lobandits.statistics import FadingState, State
 
-FADED = EPOCH, WEIGHT, WEIGHTED, SQUARES  # the columns of a ledger, in the order of the store's
 Places = list[int] | None  # of allowed arms in the model, in any order; None for all arms
-
-
-class Table(NamedTuple):
-    """Rows of statistics, (n_users, n_arms) as the model's arms; and what of them is recent."""
-
-    counts: IntArray
-    sums: FloatArray
-    recent: RecentTable | None = None
-
-    def take(self, rows: IntArray) -> "Table":
-        """Return the rows of some users."""
-        if len(rows) == len(self.counts) == 1:
-            return self
-        return Table(
-            self.counts[rows],
-            self.sums[rows],
-            None if self.recent is None else self.recent.take(rows),
-        )
 
 
 class Model:
@@ -70,7 +49,6 @@ class Model:
                 f"the model before it: lob model rollback --store {store.url}{here}"
             ) from error
         self.half_life = microseconds_of(self.policy)
-        self.limit = None if self.half_life is None else limit_of(self.policy)  # of doubts
         self.column = np.full(max(arms.values()) + 2, -1)  # the last one is of all later arms
         self.column[self.ids] = np.arange(len(self.ids))
         self._place_of = {name: place for place, name in enumerate(self.policy.arms)}
@@ -116,38 +94,37 @@ class Model:
                 raise UnknownContextError(str(reason)) from None
         return self._contexts[context]
 
-    def table(self, users: Sequence[int], stored: StoredStatistics, now: int) -> Table:
-        """Return the statistics of ``users``, in their order, without arms of other models.
+    def state(self, users: Sequence[int], stored: StoredStatistics, now: int) -> State:
+        """Return what is known of ``users``, in their order, of the arms of this model.
 
-        What faded by another half-life counts for nothing. What has faded is left out where it
-        was not read: nobody has changed.
+        What faded by another half-life counts as nothing recent.
         """
-        numbers = np.array(users, np.int64)
-        counts = np.zeros((len(numbers), len(self.ids)), np.int64)
-        sums = np.zeros(counts.shape)
-        kept, cells = self._cells(numbers, stored.users, stored.arms)
-        counts[cells], sums[cells] = stored.plays[kept], stored.totals[kept]
-        if self.half_life is None or stored.recent is None:
-            return Table(counts, sums)
-        recent = stored.recent
-        if recent.users is not stored.users:  # those of some users, or arms, alone
-            kept, cells = self._cells(numbers, recent.users, recent.arms)
-        fits = recent.half_lives[kept] == self.half_life
-        ledger = np.zeros((*counts.shape, COLUMNS))
-        ledger[:, :, COUNT], ledger[:, :, SUM] = counts, sums
-        for column, values in zip(FADED, recent[-len(FADED) :], strict=True):
-            ledger[(*cells, column)] = values[kept] * fits
-        return Table(counts, sums, RecentTable(ledger, self.half_life, now))
-
-    def _cells(
-        self, numbers: IntArray, users: IntArray, arms: IntArray
-    ) -> tuple[BoolArray, tuple[IntArray, IntArray]]:
-        """Return which rows of users and arms are of the model's arms, and where they belong."""
-        columns = self.column.take(arms, mode="clip")
+        columns = self.column.take(stored.arms, mode="clip")
         kept = columns >= 0
+        numbers = np.array(users, np.int64)
         order = np.argsort(numbers)
-        rows = order[np.searchsorted(numbers, users[kept], sorter=order)]
-        return kept, (rows, columns[kept])
+        rows = order[np.searchsorted(numbers, stored.users[kept], sorter=order)]
+        cells, shape = (rows, columns[kept]), (len(users), len(self.ids))
+        counts, sums = np.zeros(shape, np.int64), np.zeros(shape)
+        counts[cells], sums[cells] = stored.plays[kept], stored.totals[kept]
+        if self.half_life is None:
+            return state_of(self.policy, counts, sums)
+        weights, weighted, squares, epochs = np.zeros((4, *shape))
+        fits = stored.half_lives[kept] == self.half_life
+        for part, values in (
+            (weights, stored.weights),
+            (weighted, stored.weighted),
+            (squares, stored.squares),
+            (epochs, stored.epochs),
+        ):
+            part[cells] = values[kept] * fits
+        clocks, half_lives = (
+            np.full(len(users), value) for value in (now / self.half_life, self.half_life / 1e6)
+        )
+        carries = np.zeros(shape)
+        return FadingState(
+            counts, sums, carries, weights, weighted, squares, epochs, clocks, half_lives
+        )
 
     def allowed(self, sets: Sequence[Places]) -> BoolArray:
         """Return choice sets as kernels take them, of one type, so that they compile once."""

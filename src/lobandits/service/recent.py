@@ -2,16 +2,19 @@ r"""What is recent of the rewards: faded sums, for models with a half-life.
 
 A reward r of a decision made at time t adds :math:`g = 2^{(t - L) / h}` to the weight of its arm,
 g r to the sum and :math:`g^2` to the squares, for the landmark L of an epoch: 64 half-lives, so
-that moving it is an exact power of two. See `lobandits.policies.faded_sums`.
+that moving it is an exact power of two. See `lobandits.statistics.fading`.
 """
 
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
-from lobandits.policies.faded_sums import SHIFT, STEP
+from lobandits.statistics.fading import STEP
 
 EPOCH = int(STEP)  # half-lives
-SHIFTS = (1.0, SHIFT)  # what moves a landmark on by no epoch and by one; further, nothing is left
+SHIFTS = (
+    1.0,
+    2.0**-STEP,
+)  # of a landmark moved on by no epoch and by one; nothing is left further
 
 
 class Recent(NamedTuple):

@@ -23,8 +23,8 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from lobandits.errors import LobInputError
-from lobandits.policies.rewards import LARGEST
 from lobandits.service.errors import InvalidRequestError
+from lobandits.statistics.rewards import LARGEST
 
 MOST_CHARACTERS = 256
 MOST_ALLOWED = 10_000

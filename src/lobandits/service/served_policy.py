@@ -3,18 +3,17 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from lobandits.basics.checks import BoolArray, FloatArray, IntArray, positive
 from lobandits.errors import LobError, LobInputError
-from lobandits.policies import Policy, State, policy_from_dict
-from lobandits.policies.choices import draw_arms, normalised
-from lobandits.policies.faded_sums import COLUMNS
-from lobandits.policies.forgetting import with_ledger
+from lobandits.policies import Policy, policy_from_dict
 from lobandits.policies.registry import stored_form
+from lobandits.rules.choices import draw_arms, normalised
 from lobandits.service.requests import MOST_ALLOWED, MOST_CHARACTERS
+from lobandits.statistics import State
 
 MOST_CELLS = 50_000_000  # arms x arms x states of orders: what they take in bytes
 MOST_NUMBERS = 50_000_000  # of a prior, arms x (states + loadings): a few hundred megabytes
@@ -100,13 +99,8 @@ def decoded(text: str) -> Policy:
     data = json.loads(text)
     check_size(data)
     policy = policy_from_dict(data)
-    counts, half_life = np.zeros((1, policy.n_arms), np.int64), microseconds_of(policy)
-    tables: list[RecentTable | None] = [None]
-    if half_life is not None:  # users who have changed have states of another kind
-        tables.append(RecentTable(np.zeros((*counts.shape, COLUMNS)), half_life, 0))
-    for recent in tables:
-        state = state_of(policy, counts, np.zeros(counts.shape), recent)
-        choose_arms(policy, state, policy.all_arms, np.random.default_rng(0))
+    odds = odds_of(policy, policy.seen(policy.start(1)), policy.all_arms)
+    drawn(odds, np.random.default_rng(0))
     return policy
 
 
@@ -122,18 +116,6 @@ def microseconds_of(policy: Policy) -> int | None:
     return round(seconds * 1e6)
 
 
-class RecentTable(NamedTuple):
-    """What is known of users' arms, and what has faded, as a ledger; times in microseconds."""
-
-    ledger: FloatArray
-    half_life: int
-    now: int
-
-    def take(self, rows: IntArray) -> "RecentTable":
-        """Return the rows of some users."""
-        return self._replace(ledger=self.ledger[rows])
-
-
 def as_policy(data: Mapping[str, Any]) -> Policy:
     """Return the policy that `Policy.to_dict` described."""
     n_arms = data.get("n_arms", 1)
@@ -146,13 +128,6 @@ def as_policy(data: Mapping[str, Any]) -> Policy:
         raise
     except Exception as error:  # the policy may be anybody's
         raise LobInputError(f"this is no policy: {error}") from error
-
-
-def choose_arms(
-    policy: Policy, state: State, allowed: BoolArray, rng: np.random.Generator
-) -> tuple[IntArray, FloatArray]:
-    """Return an arm for each user, as ``policy.choose`` does, and its probability."""
-    return drawn(odds_of(policy, state, allowed), rng)
 
 
 def odds_of(policy: Policy, state: State, allowed: BoolArray) -> FloatArray:
@@ -179,16 +154,9 @@ def drawn(odds: FloatArray, rng: np.random.Generator) -> tuple[IntArray, FloatAr
     return arms, odds[np.arange(len(odds)), arms] / odds.sum(axis=1)
 
 
-def state_of(
-    policy: Policy, counts: IntArray, sums: FloatArray, recent: RecentTable | None = None
-) -> State:
-    """Return the state of users with these rewards, (n_users, n_arms) each.
-
-    With what is recent, users may have changed; without, all of time decides.
-    """
-    state: Any = policy.one_time_state(len(counts))
-    if recent is not None:
-        return with_ledger(policy, state, *recent).settle()  # type: ignore[no-any-return]
+def state_of(policy: Policy, counts: IntArray, sums: FloatArray) -> State:
+    """Return the state of users with these rewards, (n_users, n_arms) each, which never fade."""
+    state: State = policy.new_state(len(counts))
     state.counts[...] = counts
     state.sums[...] = sums
-    return state  # type: ignore[no-any-return]
+    return state

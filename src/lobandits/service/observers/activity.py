@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 
 from lobandits.basics.checks import FloatArray, IntArray
-from lobandits.policies.choices import normalised
+from lobandits.rules.choices import normalised
 from lobandits.service.fit import fit_report, recent_report
 from lobandits.service.model import Model
 from lobandits.service.observers.observer import Rewarded, summed
-from lobandits.service.served_policy import state_of
 from lobandits.service.store import Store
 from lobandits.service.store.history import recent_statistics
 from lobandits.service.store.models import OF, StoredNames
 from lobandits.service.store.tables import MINUTE, activity, as_date, group_activity, microseconds
-from lobandits.service.store.transaction import EVERYBODY, NewDecision, Transaction
+from lobandits.service.store.transaction import NewDecision, Transaction
 
 MODEL, CONTROL, CALLER = "model", "control", "caller"
 """Who decided: the model, the control group's policy, or in apprentice mode the caller itself."""
@@ -182,18 +181,19 @@ def _certainty_and_fit(store: Store, model: Model, sample: int) -> Row:
     """
     policy = model.policy
     of = "arm" if policy.state_posterior(policy.new_state(1)) is None else "state"
-    limit = None if model.half_life is None else EVERYBODY
-    users, stored = recent_statistics(store, model.problem, sample, limit)
-    state = state_of(policy, *model.table(users, stored, microseconds()))
+    fading = model.half_life is not None
+    users, stored = recent_statistics(store, model.problem, sample, fading)
+    state = model.state(users, stored, microseconds())
+    seen = policy.seen(state)
     chances: list[float] = []
     if users:
-        posterior = policy.state_posterior(state)
-        odds = normalised(policy.odds(state, policy.all_arms)) if posterior is None else posterior
+        posterior = policy.state_posterior(seen)
+        odds = normalised(policy.odds(seen, policy.all_arms)) if posterior is None else posterior
         chances = odds.max(axis=1).tolist()
     return {
         "certainty": {"of": of, "users": len(users), "chances": chances},
-        "fit": fit_report(policy, state),
-        "recent": recent_report(state),
+        "fit": fit_report(policy, seen),
+        "recent": recent_report(policy, state),
     }
 
 

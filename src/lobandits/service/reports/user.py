@@ -4,13 +4,13 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from lobandits.policies.choices import normalised
+from lobandits.rules.choices import normalised
 from lobandits.service.deciding import Rules
-from lobandits.service.model import Model, Places, Table
+from lobandits.service.model import Model, Places
 from lobandits.service.observers.activity import CONTROL, MODEL
-from lobandits.service.served_policy import state_of
 from lobandits.service.store.models import StoredNames
 from lobandits.service.store.transaction import StoredStatistics
+from lobandits.statistics import FadingState, State
 
 Row = dict[str, Any]
 
@@ -23,7 +23,7 @@ def user_report(
     With a half-life, also what the rewards weigh now, and whether the user has changed: if not,
     rewards of all time decide.
     """
-    table = model.table([0], stored, now)
+    state = model.state([0], stored, now)
     columns = zip(stored.arms.tolist(), stored.plays.tolist(), stored.totals.tolist(), strict=True)
     cells = dict.fromkeys(model.ids, (0, 0.0)) | {arm: tuple(cell) for arm, *cell in columns}
     arms = {
@@ -31,29 +31,27 @@ def user_report(
         for number, (plays, total) in cells.items()
     }
     plays = sum(row["plays"] for row in arms.values())
-    if table.recent is None:
+    if not isinstance(state, FadingState):
         return {"user": user, "plays": plays, "arms": arms}
-    state: Any = state_of(model.policy, *table)
     weights = state.recent[0].tolist()
     for arm, weight in zip(model.policy.arms, weights, strict=True):
         arms[arm]["recent"] = weight
-    about = {"recent": sum(weights), "changed": bool(state.changed[0])}
+    about = {"recent": sum(weights), "changed": bool(state.changed(model.policy.change_limit)[0])}
     return {"user": user, "plays": plays, **about, "arms": arms}
 
 
-def explanation(model: Model, table: Table, places: Places, rules: Rules, controlled: bool) -> Row:
+def explanation(model: Model, state: State, places: Places, rules: Rules, controlled: bool) -> Row:
     """Return what `Policy.explain` says of a choice among the arms at some places of the model.
 
     With the state posterior; None is no finite number. Probabilities are those that are served.
     """
     policy = model.policy
     allowed = model.allowed([places])
-    state = state_of(policy, *table)
     told = policy.explain(state, allowed=allowed)
-    served = normalised(rules.odds(model, table, allowed, [controlled]))[0].tolist()
+    served = normalised(rules.odds(model, state, allowed, [controlled]))[0].tolist()
     for row, chance in zip(told.arms, served, strict=True):
         row["probability"] = chance
-    posterior = policy.state_posterior(state)
+    posterior = policy.state_posterior(policy.seen(state))
     states = told.states
     if posterior is not None:
         states = states or [{"state": s} for s in range(posterior.shape[1])]

@@ -47,17 +47,14 @@ def unrewarded(store: Store, problem: str, since: int) -> int:
 
 
 def recent_statistics(
-    store: Store, problem: str, decisions: int, limit: float | None
+    store: Store, problem: str, decisions: int, fading: bool
 ) -> tuple[list[int], StoredStatistics]:
-    """Return the users of the last decisions, each once, and their statistics.
-
-    With a limit of doubts, also what has faded of those above it.
-    """
+    """Return the users of the last decisions, each once, and their statistics."""
     query = f"SELECT user_id FROM decisions WHERE {OF_MODELS} ORDER BY number DESC LIMIT :decisions"
     rows = store.rows(query, problem=problem, decisions=decisions)
     users = list(dict.fromkeys(user for (user,) in rows))
     with store.read() as connection:
-        return users, store.transaction(connection).read_statistics(users, limit)
+        return users, store.transaction(connection).read_statistics(users, fading)
 
 
 def oldest_unrewarded(store: Store, problem: str, after: int) -> tuple[int, int] | None:

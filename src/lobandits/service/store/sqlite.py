@@ -19,7 +19,7 @@ from lobandits.service.errors import StoreUnavailableError
 from lobandits.service.store.tables import migrate
 from lobandits.service.store.transaction import WRITE, Transaction
 
-OLDEST = (3, 31, 0)  # the first with columns that follow from others
+OLDEST = (3, 24, 0)  # the first that inserts or else updates
 BUSY_SECONDS = 5.0  # that others wait for the one writer
 MOST = 1024  # values in one list; lists are padded to powers of two, so few texts are compiled
 ROWS = 64  # inserted by one statement, in half the time; rows that exist are updated one by one:
@@ -70,7 +70,7 @@ def sqlite_engine(url: URL) -> Engine:
         raise LobInputError("a store in memory would not outlive its process; use sqlite:///FILE")
     if sqlite3.sqlite_version_info < OLDEST:
         raise LobInputError(
-            "a store needs SQLite 3.31 or newer, and this Python has "
+            "a store needs SQLite 3.24 or newer, and this Python has "
             f"{sqlite3.sqlite_version}; use another Python, or PostgreSQL"
         )
     options = dict(url.query)

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from sqlalchemy import (
     BigInteger,
     Column,
-    Computed,
     Connection,
     Double,
     Identity,
@@ -47,19 +46,6 @@ def as_date(time: float) -> datetime:
 metadata = MetaData()
 Number = BigInteger().with_variant(Integer, "sqlite")  # SQLite's own row number, if a key
 UPDATED = {"fillfactor": 70}  # PostgreSQL: leaves room for updated rows beside their old version
-
-
-# How much the recent rewards of an arm speak for a change of its user: the squared difference of
-# the faded mean and the mean, over its variance at sigma 1; see `lobandits.policies.change`.
-# Kept so that a decision need not read what has faded. A hint, good to a hundredth: whoever is near
-# a limit is judged anew. PostgreSQL refuses a square that is too small for a number, so none is;
-# 1e-11 of the weight stands for the rounding of rewards that all weigh the same.
-_GAP = "(weighted * plays - total * weight + 1e-100)"
-_SPREAD = "(squares * plays - 0.99999999999 * weight * weight)"
-DOUBT = (
-    f"CASE WHEN weight > 0 AND plays > 1 AND {_SPREAD} > 0 "
-    f"THEN {_GAP} * {_GAP} / (plays * {_SPREAD}) ELSE 0 END"
-)
 
 
 def _key(name: str) -> Column[int]:
@@ -114,7 +100,6 @@ statistics = Table(
     Column("arm_id", BigInteger, primary_key=True, autoincrement=False),
     Column("plays", BigInteger, nullable=False),
     Column("total", Double, nullable=False),
-    Column("doubt", Double, Computed(DOUBT, persisted=True)),
     # The same faded, by a half-life in microseconds and relative to an epoch's landmark.
     Column("half_life", BigInteger, nullable=False, server_default="0"),
     Column("epoch", BigInteger, nullable=False, server_default="0"),
@@ -230,25 +215,22 @@ def _add_fading(connection: Connection) -> None:
     for table in (statistics, past_rewards):
         known = {column["name"] for column in inspect(connection).get_columns(table.name)}
         for column in table.columns:
-            if column.name not in known and column.computed is None:
+            if column.name not in known:
                 kind = column.type.compile(connection.dialect)
                 connection.exec_driver_sql(
                     f"ALTER TABLE {table.name} ADD COLUMN {column.name} {kind} NOT NULL DEFAULT 0"
                 )
 
 
-def _add_doubts(connection: Connection) -> None:
-    """Add the doubts, which follow from the sums; SQLite adds such a column to new tables only."""
+def _drop_doubts(connection: Connection) -> None:
+    """Drop a column of version 3, of which follow no others; in SQLite by copying the rest."""
     known = [column["name"] for column in inspect(connection).get_columns("statistics")]
-    if "doubt" in known:
+    if "doubt" not in known:
         return
     if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(
-            "ALTER TABLE statistics ADD COLUMN doubt DOUBLE PRECISION "
-            f"GENERATED ALWAYS AS ({DOUBT}) STORED"
-        )
+        connection.exec_driver_sql("ALTER TABLE statistics DROP COLUMN doubt")
         return
-    columns = ", ".join(known)
+    columns = ", ".join(column.name for column in statistics.columns)
     connection.exec_driver_sql("ALTER TABLE statistics RENAME TO old_statistics")
     statistics.create(connection)
     connection.exec_driver_sql(
@@ -257,7 +239,11 @@ def _add_doubts(connection: Connection) -> None:
     connection.exec_driver_sql("DROP TABLE old_statistics")
 
 
-STEPS: tuple[Callable[[Connection], None], ...] = (_create, _add_fading, _add_doubts)
+def _nothing(connection: Connection) -> None:
+    """Do what version 3 needs: its only column is gone."""
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (_create, _add_fading, _nothing, _drop_doubts)
 """Step i brings a store from version i to i + 1; an empty store has version 0."""
 
 

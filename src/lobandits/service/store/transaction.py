@@ -60,60 +60,32 @@ class StoredReward(NamedTuple):
     time: int
 
 
-class RecentStatistics(NamedTuple):
-    """What has faded in rows of the table of statistics, as columns."""
-
-    users: IntArray
-    arms: IntArray
-    half_lives: IntArray
-    epochs: IntArray
-    weights: FloatArray
-    weighted: FloatArray
-    squares: FloatArray
-
-
 class StoredStatistics(NamedTuple):
-    """Rows of the table of statistics, as columns; what has faded of those who may have changed.
-
-    ``recent`` is None where nobody has.
-    """
+    """Rows of the table of statistics, as columns; what has faded only where it was asked for."""
 
     users: IntArray
     arms: IntArray
     plays: IntArray
     totals: FloatArray
-    recent: RecentStatistics | None = None
+    half_lives: IntArray = np.empty(0, np.int64)
+    epochs: IntArray = np.empty(0, np.int64)
+    weights: FloatArray = np.empty(0)
+    weighted: FloatArray = np.empty(0)
+    squares: FloatArray = np.empty(0)
 
 
 PLAIN = "user_id, arm_id, plays, total"
 FADED = "half_life, epoch, weight, weighted, squares"
-N, X = np.int64, np.float64
-KINDS: tuple[Any, ...] = (N, N, N, X)  # of PLAIN
-FADED_KINDS: tuple[Any, ...] = (N, N, X, X, X)
-EVERYBODY = -1.0  # the limit of doubts that all are above
-NEARLY = 0.99  # of a limit: stored doubts are hints
+KINDS: tuple[Any, ...] = (np.int64,) * 3 + (np.float64,) + (np.int64,) * 2 + (np.float64,) * 3
 
 
-def as_statistics(rows: Sequence[Any]) -> StoredStatistics:
-    """Return rows of PLAIN as columns."""
-    return StoredStatistics(*_columns(rows, KINDS))
+def as_columns(rows: Sequence[Any]) -> StoredStatistics:
+    """Return rows of PLAIN, and perhaps FADED, as columns."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(KINDS)
+    kinds = zip(columns, KINDS, strict=False)
+    return StoredStatistics(*(np.fromiter(*given, len(rows)) for given in kinds))
 
 
-def with_recent(rows: Sequence[Any]) -> StoredStatistics:
-    """Return rows of PLAIN and FADED as columns."""
-    users, arms, plays, totals, *faded = _columns(rows, KINDS + FADED_KINDS)
-    recent = RecentStatistics(users, arms, *faded)
-    return StoredStatistics(users, arms, plays, totals, recent)
-
-
-def _columns(rows: Sequence[Any], kinds: Sequence[Any]) -> list[Any]:
-    columns = list(zip(*rows, strict=True)) or [()] * len(kinds)
-    return [np.fromiter(*given, len(rows)) for given in zip(columns, kinds, strict=True)]
-
-
-# What is new is added to what is stored, mostly relative to the same landmark. Where it is not, the
-# row is left as it was, and a second statement finds just these: whichever landmark is later stays,
-# and what faded by another half-life begins anew.
 SAME = "statistics.half_life = excluded.half_life"
 AHEAD = "excluded.epoch - statistics.epoch"  # by how many landmarks what is new lies ahead
 SHIFT = "1 / CAST(4294967296 AS DOUBLE PRECISION) / CAST(4294967296 AS DOUBLE PRECISION)"
@@ -129,7 +101,7 @@ def _sum(name: str) -> str:
 
 
 def _moved_sum(name: str, old: str = OLD, new: str = NEW) -> str:
-    """Return the sum of what is stored and what is new at the later landmark."""
+    """Return the sum of what is stored and what is new, each moved to the later landmark."""
     here, there = SOUND.format(f"statistics.{name}"), SOUND.format(f"excluded.{name}")
     return f"{name} = {old} * {here} + {new} * {there}"
 
@@ -138,19 +110,12 @@ ADD_PLAIN = (
     f"INSERT INTO statistics ({PLAIN}) {{rows}} "
     f"ON CONFLICT (user_id, arm_id) DO UPDATE SET {_sum('plays')}, {_sum('total')}"
 )
-_INSERT_FADING = (
+ADD_FADING = (
     f"INSERT INTO statistics ({PLAIN}, {FADED}) {{rows}} "
     f"ON CONFLICT (user_id, arm_id) DO UPDATE SET {_sum('plays')}, {_sum('total')}, "
-)
-ADD_FADING = (
-    f"{_INSERT_FADING}{_sum('weight')}, {_sum('weighted')}, {_sum('squares')} "
-    f"WHERE statistics.epoch = excluded.epoch AND {SAME}"
-)
-ADD_AND_MOVE = (
-    f"{_INSERT_FADING}{_moved_sum('weight')}, {_moved_sum('weighted')}, "
+    f"{_moved_sum('weight')}, {_moved_sum('weighted')}, "
     f"{_moved_sum('squares', f'{OLD} * {OLD}', f'{NEW} * {NEW}')}, half_life = excluded.half_life, "
-    f"epoch = CASE WHEN {SAME} AND {AHEAD} < 0 THEN statistics.epoch ELSE excluded.epoch END "
-    f"WHERE statistics.epoch <> excluded.epoch OR NOT {SAME}"
+    f"epoch = CASE WHEN {SAME} AND {AHEAD} < 0 THEN statistics.epoch ELSE excluded.epoch END"
 )
 
 
@@ -197,32 +162,11 @@ class Transaction(ABC):
             raise StoreUnavailableError("a user was forgotten meanwhile; try again")
         return found
 
-    def read_statistics(
-        self, user_ids: Sequence[int], limit: float | None = None
-    ) -> StoredStatistics:
-        """Return the statistics of users.
-
-        With a limit of doubts, also what has faded of users who may be above it: the sign of the
-        plays tells. All their rows are read again, at one moment.
-        """
-        if limit is None:
-            return as_statistics(self._statistics(PLAIN, user_ids))
-        if not 0 <= limit < np.inf:
-            return with_recent(self._statistics(f"{PLAIN}, {FADED}", user_ids))
-        plays = f"CASE WHEN doubt > {NEARLY * limit!r} THEN -plays ELSE plays END"
-        stored = as_statistics(self._statistics(f"user_id, arm_id, {plays}, total", user_ids))
-        if (stored.plays >= 0).all():
-            return stored
-        doubtful = np.unique(stored.users[stored.plays < 0])
-        others = np.isin(stored.users, doubtful, invert=True)
-        known = with_recent(self._statistics(f"{PLAIN}, {FADED}", doubtful.tolist()))
-        columns = zip(stored[:4], known[:4], strict=True)
-        arrays: list[Any] = [np.append(old[others], new) for old, new in columns]
-        return StoredStatistics(*arrays)._replace(recent=known.recent)
-
-    def _statistics(self, columns: str, user_ids: Sequence[int]) -> list[Any]:
+    def read_statistics(self, user_ids: Sequence[int], fading: bool) -> StoredStatistics:
+        """Return the statistics of users; where they are ``fading``, also what has faded."""
+        columns = f"{PLAIN}, {FADED}" if fading else PLAIN
         query = f"SELECT {columns} FROM statistics WHERE user_id {{keys}}"
-        return self.fetch(query, "bigint", user_ids)
+        return as_columns(self.fetch(query, "bigint", user_ids))
 
     def add_statistics(self, rows: Iterable[tuple[int, int, int, float]]) -> None:
         """Add (user, arm, plays, total) to what is there; every user and arm comes once."""
@@ -235,9 +179,7 @@ class Transaction(ABC):
         half-life begins anew.
         """
         kinds = "bigint bigint bigint float8 bigint bigint float8 float8 float8"
-        ordered = sorted(rows)
-        if self.change(ADD_FADING, kinds, ordered) < len(ordered):
-            self.change(ADD_AND_MOVE, kinds, ordered)
+        self.change(ADD_FADING, kinds, sorted(rows))
 
     def find_decisions(
         self, ids: Sequence[bytes], lock: bool = False

@@ -7,7 +7,7 @@ from sqlalchemy import Connection, text
 from lobandits.service.errors import StoreUnavailableError, UnknownUserError
 from lobandits.service.store.models import OF
 from lobandits.service.store.store import Store
-from lobandits.service.store.transaction import FADED, StoredStatistics, with_recent
+from lobandits.service.store.transaction import FADED, StoredStatistics, as_columns
 
 STEP = 10_000  # decisions that are deleted at once
 LONGEST_WAIT = 5.0  # seconds for others to be forgotten first
@@ -28,7 +28,7 @@ def user_statistics(store: Store, problem: str, user: str) -> StoredStatistics:
     )
     if not rows:
         raise UnknownUserError(f"no decision was made for the user {user!r:.80}")
-    return with_recent([row for row in rows if row.arm_id is not None])
+    return as_columns([row for row in rows if row.arm_id is not None])
 
 
 def forget(store: Store, user: str) -> int:
