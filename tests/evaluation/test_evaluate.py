@@ -1,6 +1,8 @@
 """From logs to a verdict: structure is used, noise is not, and the seed decides all."""
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 import lobandits as lob
 from lobandits.evaluation.evaluate import is_binary
+from lobandits.evaluation.report_page import evaluation_page
 
 POLICIES = ["popular", "ts", "lobbayes"]
 SMALL: dict[str, Any] = {"n_states": 2, "horizon": 10, "players": 24, "workers": 2}
@@ -63,6 +66,22 @@ def test_summary_figure_and_page(report: lob.Evaluation, tmp_path: Path) -> None
     assert "<svg" in page
     assert report.verdict.split(":")[0] in page
     assert not any(word in page for word in ("http://cdn", "https://cdn", "<script", "src="))
+
+
+@pytest.mark.parametrize("clear", [False, True])
+def test_numbers_of_the_page_are_those_of_the_table(report: lob.Evaluation, clear: bool) -> None:
+    found = replace(report, evidence=np.array([1.0, 1.1] if clear else [1.0, -1.0]))
+    assert (found.standing == slice(1, None)) == clear
+    page = re.findall(r"<tr>(<td>.*?)</tr>", evaluation_page(found))
+    rows = found.summary().rows
+    earned = {(row["decisions"], row["policy"]): row["reward"] for row in rows}
+    for line, row in zip(page, rows, strict=False):  # the facts come last
+        name, *numbers = re.findall(r"[^<>() ]+", re.sub(r"</?td>| to ", " ", line))
+        columns = ("reward", "regret", "gain", "low", "high", "over logs", "low ", "high ")
+        assert name == row["policy"]
+        assert list(map(float, numbers)) == pytest.approx([row[c] for c in columns], rel=6e-3)
+        gain = row["reward"] - earned[row["decisions"], row["over"]]
+        assert row["gain"] == pytest.approx(gain)
 
 
 def test_numbers_depend_on_the_seed_alone(report: lob.Evaluation) -> None:

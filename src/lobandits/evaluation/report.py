@@ -216,7 +216,7 @@ class Evaluation(Tabular):
         )
 
     def _rows(self) -> list[dict[str, Any]]:
-        return [self._row(policy, rounds) for rounds in self.points for policy in self.policies]
+        return [self.row(policy, rounds) for rounds in self.points for policy in self.policies]
 
     def _caption(self) -> str:
         return self.verdict
@@ -245,7 +245,8 @@ class Evaluation(Tabular):
                 lines.append(f"{head}: {self.words(gain)}; {reach:,} of {n:,} users reach it")
         return lines
 
-    def _row(self, policy: str, rounds: int) -> dict[str, Any]:
+    def row(self, policy: str, rounds: int) -> dict[str, Any]:
+        """Return what a policy earned in the first rounds, and its gains, as tables show them."""
         at = self._place(rounds)
         earned = self._estimates(policy, at)
         rival = self.best_of(self.rivals, rounds)

@@ -1,12 +1,12 @@
 """The page of an evaluation, one file without anything to fetch, and its picture."""
 
-from collections.abc import Sequence
 from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lobandits.basics.page import html_page, html_table
 from lobandits.basics.plots import plain
 from lobandits.simulation.regret_plot import line_styles
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from lobandits.evaluation.report import Evaluation
 
+TITLE = "Would it help my users?"
 STYLE = """
 :root { color-scheme: light dark; }
 body { margin: 0 auto; max-width: 62rem; padding: 1.2rem; font: 1rem/1.5 system-ui, sans-serif; }
@@ -35,52 +36,40 @@ MEANING = (
 
 def evaluation_page(report: "Evaluation") -> str:
     """Return the page as HTML."""
-    facts = [["", ""], *([name, value] for name, value in report.facts.items())]
-    lines = "".join(
-        f"<li>{escape(line)}</li>" for line in (report.families, *report.replayed(), *report.notes)
-    )
-    parts = [
-        "<h1>Would it help my users?</h1>",
+    notes = (report.families, *report.replayed(), *report.notes)
+    lines = "".join(f"<li>{escape(line)}</li>" for line in notes)
+    body = [
+        f"<h1>{TITLE}</h1>",
         f'<p class="verdict">{escape(report.verdict)}</p>',
         f"<figure>{_figure(report)}</figure>",
         *(_section(report, rounds) for rounds in report.points),
         f"<h2>From the logs alone, and notes</h2><ul>{lines}</ul>",
-        f"<h2>The logs</h2>{_table(facts)}",
+        f"<h2>The logs</h2>{html_table((), report.facts.items())}",
         f'<p class="soft">{MEANING}</p>',
     ]
-    body = "\n".join(parts)
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<link rel="icon" href="data:,">\n<title>Would it help my users?</title>\n'
-        f"<style>{STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
-    )
+    return html_page(TITLE, STYLE, body)
 
 
 def _section(report: "Evaluation", rounds: int) -> str:
-    """Return the table of one horizon."""
-    rival = report.best_of(report.rivals, rounds)
-    at = report.points.index(rounds)
-    head = ["policy", report.reward, "regret", f"gain over {rival}", "gain over logs"]
-    rows = [head]
-    for policy in report.policies:
-        earned = report.rewards[policy][..., at]
-        gains = (report.gain(policy, over, rounds) for over in (rival, "logs"))
-        cells = [f"{g.mean:+.3g} ({g.low:.3g} to {g.high:.3g})" for g in gains]
-        regret = float((report.best[..., at] - earned).mean())
-        rows.append([plain(policy), f"{earned.mean():.4g}", f"{regret:.4g}", *cells])
-    return f"<h2>The first {rounds} decisions</h2>{_table(rows)}"
+    """Return the table of one horizon: its rows of the summary."""
+    rows = [report.row(policy, rounds) for policy in report.policies]
+    gains = f"gain over {rows[0]['over']}", "gain over logs"
+    lines = [
+        (
+            row["policy"],
+            f"{row['reward']:.4g}",
+            f"{row['regret']:.4g}",
+            _gain_text(row["gain"], row["low"], row["high"]),
+            _gain_text(row["over logs"], row["low "], row["high "]),
+        )
+        for row in rows
+    ]
+    table = html_table(("policy", report.reward, "regret", *gains), lines)
+    return f"<h2>The first {rounds} decisions</h2>{table}"
 
 
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    head, *body = rows
-    lines = "".join(f"<tr>{_cells('td', row)}</tr>" for row in body)
-    top = f"<thead><tr>{_cells('th', head)}</tr></thead>" if any(head) else ""
-    return f"<div class=scroll><table>{top}<tbody>{lines}</tbody></table></div>"
-
-
-def _cells(tag: str, texts: Sequence[str]) -> str:
-    return "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts)
+def _gain_text(mean: float, low: float, high: float) -> str:
+    return f"{mean:+.3g} ({low:.3g} to {high:.3g})"
 
 
 def _figure(report: "Evaluation") -> str:
