@@ -21,11 +21,9 @@ settings.load_profile("default")
 @pytest.fixture
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Forget, after a test, the policies that it defined and the code that it imported."""
-    from lobandits.basics import user_code
     from lobandits.policies import registry
 
     monkeypatch.setattr(registry, "_classes", dict(registry._classes))
-    monkeypatch.setattr(user_code, "_files", dict(user_code._files))
     monkeypatch.setattr(sys, "path", list(sys.path))
     before = set(sys.modules)
     yield

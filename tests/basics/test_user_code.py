@@ -1,11 +1,11 @@
-import pickle
 import subprocess
 import sys
 from pathlib import Path
+from threading import Lock
 
 import pytest
 
-from lobandits.basics.user_code import Code, import_code
+from lobandits.basics.user_code import import_code, packed, unpacked
 from lobandits.errors import LobInputError
 
 pytestmark = pytest.mark.usefixtures("forgotten")
@@ -75,40 +75,74 @@ def test_what_cannot_be_imported_is_named(
     assert not [name for name in set(sys.modules) - before if "lob_import" in name]
 
 
-UNPICKLE = """
-import pickle, sys
-from pathlib import Path
+THING = """
+from dataclasses import dataclass
+from functools import cached_property
 
-code, thing = pickle.loads(Path(sys.argv[1]).read_bytes())
-print(code.failure or thing)
+known = []
+
+class Named:
+    def __init_subclass__(cls):
+        if "name" in vars(cls):
+            known.append(cls.name)
+
+@dataclass(frozen=True)
+class Thing(Named):
+    value: int
+    name = "thing"
+
+    @cached_property
+    def known(self):
+        return list(known)
 """
+UNPACK = """
+import sys
+from pathlib import Path
+from threading import Lock
+from lobandits.basics.user_code import unpacked
 
-
-def elsewhere(data: bytes, tmp_path: Path) -> str:
-    """Unpickle in a process that knows nothing, and return what it prints."""
-    file = tmp_path / "data.pickle"
-    file.write_bytes(data)
-    command = [sys.executable, "-c", UNPICKLE, str(file)]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+data = Path(sys.argv[1]).read_bytes()
+thing = unpacked(data)
+print(thing, thing.known, unpacked(data) == thing)
+"""
 
 
 @pytest.mark.parametrize("there", [True, False])
 def test_another_process_gets_what_a_file_defines(tmp_path: Path, there: bool) -> None:
-    """Also where the file is not."""
-    file = tmp_path / "mine.py"
-    file.write_text("from dataclasses import dataclass\n@dataclass\nclass Thing:\n    value: int\n")
-    thing = import_code(str(file)).Thing(5)
-    data = pickle.dumps((Code.of([]), thing))
+    """Also where the file is not; and its classes are known there by their names."""
+    file, data = tmp_path / "mine.py", tmp_path / "data"
+    file.write_text(THING)
+    module = import_code(str(file))
+    assert module.known == ["thing"]
+    data.write_bytes(packed(module.Thing(5), [module.Thing]))
     if not there:
         file.unlink()
-    assert elsewhere(data, tmp_path) == "Thing(value=5)"
+    command = [sys.executable, "-c", UNPACK, str(data)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "Thing(value=5) ['thing', 'thing'] True"
 
 
-def test_code_is_what_others_lack() -> None:
-    code = Code.of(["lobandits.policies.ucb", "__main__", "json.decoder", "json.decoder"])
-    assert (code.files, code.modules) == ((), ("json.decoder",))
+def test_the_same_process_gets_what_it_has(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(THING)
+    module = import_code(str(file))
+    thing = unpacked(packed(module.Thing(5), [module.Thing]))
+    assert type(thing) is module.Thing
+    assert module.known == ["thing"]
 
 
-def test_a_failure_elsewhere_is_told(tmp_path: Path) -> None:
-    data = pickle.dumps((Code((), ("no_such_module",)), 5))
-    assert elsewhere(data, tmp_path) == "ModuleNotFoundError: No module named 'no_such_module'"
+def test_what_another_process_lacks_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "only_here.py").write_text("class Thing: ...\n")
+    monkeypatch.chdir(tmp_path)
+    data = packed(import_code("only_here").Thing())
+    monkeypatch.delitem(sys.modules, "only_here")
+    (tmp_path / "only_here.py").unlink()
+    with pytest.raises(LobInputError, match="No module named 'only_here'; install it there, too"):
+        unpacked(data)
+
+
+def test_what_cannot_be_sent_is_refused() -> None:
+    with pytest.raises(LobInputError, match=r"cannot be sent to other processes: .*lock"):
+        packed(Lock())

@@ -1,4 +1,6 @@
 import multiprocessing
+import subprocess
+import sys
 from concurrent.futures import (
     CancelledError,
     Executor,
@@ -113,6 +115,34 @@ def test_a_dask_cluster_of_two_processes_gives_the_same_bits(threads: Result, mi
             there = in_all_ways(mine, executor)
     assert same(result, threads)
     assert same(here, there)
+
+
+TYPED = """
+import multiprocessing
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+import lobandits as lob
+
+@dataclass(frozen=True)
+class Mine(lob.UCB):
+    name = "mine"
+
+if __name__ == "__main__":
+    env, policies = lob.Synthetic(4, 3), {"named": "mine", "made": lambda p: Mine(p.n_arms, 1.0)}
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        print(lob.simulate(env, policies, 5, 8, executor=pool, progress=False).policies)
+"""
+
+
+@pytest.mark.parametrize("typed", [True, False])
+def test_processes_know_policies_of_scripts_and_prompts(tmp_path: Path, typed: bool) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(TYPED)
+    command = [sys.executable, *(["-c", TYPED] if typed else [str(script)])]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "('named', 'made')", done.stderr
 
 
 class Cancelling(Executor):

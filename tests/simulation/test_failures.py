@@ -1,4 +1,3 @@
-import multiprocessing
 import os
 import pickle
 import signal
@@ -6,7 +5,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -167,14 +166,6 @@ def test_failures_pickle() -> None:
     again = pickle.loads(pickle.dumps(error))
     assert str(again) == str(error) == "policy 'lobts', user 3, round 7: chose arm 9"
     assert again.user == 3
-
-
-def test_functions_that_processes_cannot_get_are_refused() -> None:
-    with (
-        ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool,
-        pytest.raises(LobInputError, match="policy 'mine' cannot be sent to another process"),
-    ):
-        simulate(fixed(), {"mine": lambda p: Constant(p.n_arms)}, 5, 8, executor=pool)
 
 
 class Interrupting:

@@ -1,35 +1,27 @@
 """Code that users name: a .py file, or a module by its dotted name; here and in other processes.
 
-What a file defines is pickled by the name of a module that no other process could import. So
-whoever sends such things sends a `Code` ahead of them: unpickling it imports what they need.
+What a file, a script or a prompt defines cannot be imported in another process. So it travels
+inside of what needs it, by cloudpickle.
 """
 
+import copyreg
 import importlib
 import importlib.util
-import linecache
 import os
+import pickle
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 from zlib import crc32
+
+import cloudpickle
 
 from lobandits.errors import LobInputError
 
-PROMPTS = ("__main__", "__mp_main__")  # processes make these known to each other themselves
-
-
-class SourceFile(NamedTuple):
-    """A file that was imported: the name of its module, where it lay, and its text."""
-
-    module: str
-    path: str
-    source: bytes
-
-
-_files: dict[str, SourceFile] = {}
+copyreg.pickle(cached_property, lambda it: (_named, (it.func, it.attrname)))  # Python 3.11 cannot
 
 
 def import_code(spec: str) -> ModuleType:
@@ -39,7 +31,7 @@ def import_code(spec: str) -> ModuleType:
     """
     try:
         if spec.endswith(".py") or "/" in spec or os.sep in spec:
-            return _import_file(_read_file(Path(spec)))
+            return _import_file(Path(spec))
         return _import_module(spec)
     except LobInputError:
         raise
@@ -47,7 +39,8 @@ def import_code(spec: str) -> ModuleType:
         raise LobInputError(f"cannot import {spec}: {type(error).__name__}: {error}") from error
 
 
-def _read_file(path: Path) -> SourceFile:
+def _import_file(path: Path) -> ModuleType:
+    """Execute a file, unless it is known and has not changed."""
     place = path.expanduser().resolve()
     try:
         source = place.read_bytes()
@@ -56,31 +49,24 @@ def _read_file(path: Path) -> SourceFile:
             f"cannot read {path}: {error.strerror or error}; give a .py file, or a module by its "
             "dotted name"
         ) from error
-    return SourceFile(
-        f"lob_import_{crc32(str(place).encode()):08x}_{place.stem}", str(place), source
-    )
-
-
-def _import_file(file: SourceFile) -> ModuleType:
-    """Execute a file's text, also where the file itself is not."""
-    if _files.get(file.module) == file:
-        return sys.modules[file.module]
-    spec = importlib.util.spec_from_file_location(file.module, file.path)
+    name = f"lob_import_{crc32(str(place).encode()):08x}_{place.stem}"
+    before = sys.modules.get(name)
+    if before is not None and vars(before)["__source__"] == source:
+        return before
+    spec = importlib.util.spec_from_file_location(name, place)
     if spec is None:
-        raise LobInputError(f"{file.path} must end in .py to be imported")
+        raise LobInputError(f"{place} must end in .py to be imported")
     module = importlib.util.module_from_spec(spec)
-    lines = file.source.decode(errors="replace").splitlines(keepends=True)
-    linecache.cache[file.path] = (len(file.source), None, lines, file.path)  # for tracebacks
-    before = sys.modules.get(file.module)
-    sys.modules[file.module] = module
+    sys.modules[name] = module
     try:
-        exec(compile(file.source, file.path, "exec"), vars(module))
+        exec(compile(source, place, "exec"), vars(module))
     except BaseException:
-        del sys.modules[file.module]
+        del sys.modules[name]
         if before is not None:
-            sys.modules[file.module] = before
+            sys.modules[name] = before
         raise
-    _files[file.module] = file
+    vars(module)["__source__"] = source
+    cloudpickle.register_pickle_by_value(module)
     return module
 
 
@@ -99,34 +85,35 @@ def _import_module(name: str) -> ModuleType:
         ) from None
 
 
-@dataclass(frozen=True)
-class Code:
-    """What must be imported before other things can be unpickled: unpickling this imports it.
+def packed(value: Any, classes: Iterable[type] = ()) -> bytes:
+    """Return a value for `unpacked` in another process, with the code that it needs.
 
-    ``failure`` says what went wrong there; raising it would kill a worker without a word.
+    ``classes`` are those which the value needs by their names alone.
     """
-
-    files: tuple[SourceFile, ...] = ()
-    modules: tuple[str, ...] = ()
-    failure: str = ""
-
-    @classmethod
-    def of(cls, modules: Iterable[str]) -> "Code":
-        """Return what another process must import: these modules, and all files."""
-        known = {"lobandits", *PROMPTS, *_files}
-        names = sorted({name for name in modules if name.partition(".")[0] not in known})
-        return cls(tuple(_files.values()), tuple(names))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _arrived, (self.files, self.modules)
-
-
-def _arrived(files: tuple[SourceFile, ...], modules: tuple[str, ...]) -> Code:
     try:
-        for file in files:
-            _import_file(file)
-        for name in modules:
-            importlib.import_module(name)
+        data: bytes = cloudpickle.dumps((tuple(classes), value))
     except Exception as error:
-        return Code(files, modules, f"{type(error).__name__}: {error}")
-    return Code(files, modules)
+        raise LobInputError(f"policies cannot be sent to other processes: {error}") from error
+    return data
+
+
+def unpacked(data: bytes) -> Any:
+    """Return what `packed` wrote; its classes are known by their names from now on."""
+    try:
+        classes, value = pickle.loads(data)
+        for cls in classes:
+            if not hasattr(sys.modules.get(cls.__module__), cls.__name__):
+                cls.__init_subclass__()  # nothing was imported: the class itself came
+    except Exception as error:
+        raise LobInputError(
+            f"a worker cannot import what defines the policies: {type(error).__name__}: {error}; "
+            "install it there, too"
+        ) from error
+    return value
+
+
+def _named(function: Any, name: str) -> Any:
+    """Return a cached property, which another process does not name by itself."""
+    made = cached_property(function)
+    made.attrname = name
+    return made

@@ -171,7 +171,8 @@ def serve(
     need_service()
     import_policies(*imports or ())
     from lobandits.basics.checks import fraction, one_of, seconds_of, whole
-    from lobandits.basics.user_code import Code
+    from lobandits.basics.user_code import packed
+    from lobandits.beliefs import LIKELIHOODS
     from lobandits.policies import POLICIES
     from lobandits.service import Control
     from lobandits.service.http import Settings
@@ -185,7 +186,7 @@ def serve(
         default_reward,
         Settings.from_environment(keys_file=keys),
         one_of("--log-level", log_level, LEVELS),
-        Code.of(cls.__module__ for cls in POLICIES.values()),
+        packed(None, [*LIKELIHOODS.values(), *POLICIES.values()]),
         problem,
         None if keep is None else seconds_of("--keep", keep),
         fraction("--explore", explore),

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from lobandits.basics.user_code import Code
+from lobandits.basics.user_code import packed, unpacked
 from lobandits.errors import LobInputError
 from lobandits.simulation.moments import BATCH
 from lobandits.simulation.policy_run import Outcome, PolicyRun
@@ -32,12 +32,10 @@ Pending = Future[dict[str, Outcome]]
 class Chunk:
     """A run, or a part of it: users from ``first`` on.
 
-    ``code`` comes first: in another process the rest can be unpickled after it. ``play`` says what
-    a round is; ``specs`` what plays, by label. ``horizon`` is what policies are told; ``rounds``
-    are played.
+    ``play`` says what a round is; ``specs`` what plays, by label. ``horizon`` is what policies are
+    told; ``rounds`` are played.
     """
 
-    code: Code
     play: type[PolicyRun]
     env: Environment
     specs: Mapping[str, Any]
@@ -98,11 +96,6 @@ class Control:
 def run_chunk(chunk: Chunk, control: Control | None = None) -> dict[str, Outcome]:
     """Play all rounds of a chunk; return each policy's outcome by label."""
     control = control or Control()
-    if chunk.code.failure:
-        raise LobInputError(
-            f"a worker cannot import what defines the policies: {chunk.code.failure}; install it "
-            "there, too"
-        )
     problems = _sampled(chunk)
     runs = [chunk.play(label, spec, chunk, problems) for label, spec in chunk.specs.items()]
     normal = np.random.Generator.standard_normal
@@ -165,9 +158,14 @@ def _submit(pool: Executor, chunk: Chunk, control: Control) -> Pending:
     """Start a chunk; only threads share ``control``, others report when they are done."""
     if isinstance(pool, ThreadPoolExecutor):
         return pool.submit(run_chunk, chunk, control)
-    future = pool.submit(run_chunk, chunk)
+    named = [chunk.play.named(spec) for spec in chunk.specs.values() if isinstance(spec, str)]
+    future = pool.submit(_run_packed, packed(chunk, named))
     future.add_done_callback(lambda _: control.advance(chunk.n_decisions))
     return future
+
+
+def _run_packed(data: bytes) -> dict[str, Outcome]:
+    return run_chunk(unpacked(data))
 
 
 def _wait_for_next(pending: deque[Pending]) -> None:

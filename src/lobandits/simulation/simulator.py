@@ -1,10 +1,9 @@
 """The call that compares policies on an environment."""
 
 import os
-import pickle
 import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from contextlib import closing
 from typing import Any, Literal
 
@@ -12,7 +11,6 @@ import numpy as np
 
 from lobandits.basics.checks import one_of, whole
 from lobandits.basics.progress import progress_bar
-from lobandits.basics.user_code import Code
 from lobandits.errors import LobInputError
 from lobandits.policies import Policy
 from lobandits.simulation.chunk import (
@@ -62,7 +60,7 @@ def simulate(
         Threads, by default one for each processor; or how many workers of ``executor`` there are.
     executor
         Any :class:`concurrent.futures.Executor` instead of threads, such as a process pool or
-        Dask's. Functions among ``policies`` must then be picklable.
+        Dask's.
     progress
         Show a progress bar, if standard error is a terminal; or call this function, from any
         thread, with the number of decisions just made.
@@ -102,19 +100,19 @@ def run_policies(
     """Check everything, then play every policy; ``play`` says what a round is."""
     if isinstance(env, type) or not isinstance(env, Environment):
         raise LobInputError(f"env must have a method sample(n, seed, first), got {env!r}")
-    horizon, specs = whole("horizon", horizon), label_specs(policies, play)
+    if not isinstance(executor, Executor | None):
+        raise LobInputError(f"executor must be a concurrent.futures.Executor, got {executor!r}")
+    horizon = whole("horizon", horizon)
     run = Chunk(
-        code=code_of_specs(specs, play),
         play=play,
         env=env,
-        specs=specs,
+        specs=label_specs(policies, play),
         horizon=horizon,
         rounds=horizon,
         n_users=whole("n_users", n_users),
         seed=whole("seed", seed, least=0),
         keep=one_of("keep", keep, ("all", "mean")),
     )
-    _check_executor(executor, run.specs)
     workers = whole("workers", (os.cpu_count() or 1) if workers is None else workers)
     chunk_size = None if chunk_size is None else whole("chunk_size", chunk_size)
     return _run(run, workers, executor, progress, chunk_size)
@@ -151,21 +149,6 @@ def _run(
     for label in result.policies:
         result.seconds[label] *= share
     return result
-
-
-def _check_executor(executor: Executor | None, specs: Mapping[str, Any]) -> None:
-    if not isinstance(executor, Executor | None):
-        raise LobInputError(f"executor must be a concurrent.futures.Executor, got {executor!r}")
-    if not isinstance(executor, ProcessPoolExecutor):
-        return
-    for label, spec in specs.items():
-        try:
-            pickle.dumps(spec)
-        except Exception as error:
-            raise LobInputError(
-                f"policy {label!r} cannot be sent to another process ({error}); "
-                "define its function at the top level of a module"
-            ) from None
 
 
 def _empty_result(run: Chunk) -> Result:
@@ -251,8 +234,3 @@ def _check(label: object, spec: object, play: type[PolicyRun]) -> None:
         play.named(spec)
     elif not isinstance(spec, play.policy_type) and not callable(spec):
         raise LobInputError(f"policy {label!r} must be a name, a policy or a function: {spec!r}")
-
-
-def code_of_specs(specs: Mapping[str, Any], play: type[PolicyRun]) -> Code:
-    """Return what another process must import to know the policies that are only named."""
-    return Code.of(play.named(spec).__module__ for spec in specs.values() if isinstance(spec, str))

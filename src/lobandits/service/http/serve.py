@@ -19,7 +19,7 @@ from types import FrameType
 
 from starlette.types import ASGIApp
 
-from lobandits.basics.user_code import Code
+from lobandits.basics.user_code import unpacked
 from lobandits.errors import LobError
 from lobandits.policies import Policy
 from lobandits.service.decision_service import DecisionService
@@ -48,7 +48,7 @@ class ServerPlan:
     default_reward: float = 0.0
     settings: Settings = field(default_factory=Settings)
     log_level: str = "info"
-    code: Code = field(default_factory=Code)  # what defines policies of one's own
+    code: bytes = b""  # the classes of policies and likelihoods of one's own, `packed`
     problem: str = DEFAULT_PROBLEM
     keep: float | None = None  # seconds
     explore: float = 0.0
@@ -97,11 +97,8 @@ class ServerPlan:
     def app(self) -> ASGIApp:
         """Return the app, for a process of its own."""
         start_logging(self.log_level)
-        if self.code.failure:
-            raise LobError(
-                f"a worker cannot import what defines the policies: {self.code.failure}; install "
-                "it there, too"
-            )
+        if self.code:
+            unpacked(self.code)
         app = create_app(self.service(), self.settings, self.apprentice)
         on_hangup(app.state.ring.reload)
         return app
