@@ -2,7 +2,7 @@
 
 Each user stretches the scale by a factor between 0.8 and 1.25. Policies that trust known means
 (mts) go wrong, policies that trust orders do not. Prints a table, and writes regret.png and
-result.parquet to the folder ``out``.
+result.npz to the folder ``out``.
 """
 
 from pathlib import Path
@@ -21,9 +21,9 @@ def main() -> None:
 
     out = Path("out")
     out.mkdir(exist_ok=True)
-    result.save(out / "result.parquet")
+    result.save(out / "result.npz")
     result.plot(bound=True).savefig(out / "regret.png", dpi=150)
-    print("\nwrote out/result.parquet and out/regret.png")
+    print("\nwrote out/result.npz and out/regret.png")
 
 
 if __name__ == "__main__":

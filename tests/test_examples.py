@@ -11,7 +11,7 @@ EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
 WRITES = {
     "quickstart": ["agent.json"],
     "batch": [],
-    "compare_policies": ["out/result.parquet", "out/regret.png"],
+    "compare_policies": ["out/result.npz", "out/regret.png"],
     "own_orders": ["orders.json", "orders.png"],
     "lower_bound": ["bound.png"],
     "notification_hour": ["notification_hour.png"],

@@ -92,7 +92,7 @@ def test_options_reach_the_environment(tmp_path: Path) -> None:
     ("options", "message"),
     [
         (["--scale", "2"], "--scale must be LOW,HIGH"),
-        (["--out", "result.csv"], "--out must end in .parquet or .npz"),
+        (["--out", "result.csv"], "--out must end in .npz"),
         (["--plot", "regret.txt"], "--plot must end in"),
         (["--out", "no/such/folder/result.npz"], "the folder 'no/such/folder' does not exist"),
         (["--states", "25"], "4 arms have only 24 orders"),

@@ -19,7 +19,7 @@ EXAMPLES = """
 
 The paper's synthetic task, with a table, the raw numbers and a picture:
 
-    lob simulate --policies ucb,ts,lobts --users 200 --out result.parquet --plot regret.png
+    lob simulate --policies ucb,ts,lobts --users 200 --out result.npz --plot regret.png
 
 How much is lost by projecting every tenth round only:
 
@@ -110,9 +110,7 @@ def simulate(
     bound: Annotated[
         bool, typer.Option("--bound", help="Compare with the asymptotic lower bound c log T.")
     ] = False,
-    out: Annotated[
-        Path | None, typer.Option(help="Save the result: a .parquet or .npz file.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Save the result: an .npz file.")] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Save a picture of the regret: .png, .pdf or .svg.")
     ] = None,
@@ -128,7 +126,7 @@ def simulate(
     from lobandits.simulation import Synthetic
     from lobandits.simulation import simulate as simulate_rewards
 
-    checked_suffix("--out", out, (".parquet", ".npz"))
+    checked_suffix("--out", out, (".npz",))
     checked_suffix("--plot", plot)
     import_policies(*(imports or ()))
     synthetic: dict[str, Any] = {

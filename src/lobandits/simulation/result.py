@@ -152,7 +152,7 @@ class Result(Tabular):
         return plot_regret(self, ax, bound, cumulative, window)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write everything, as Parquet or NumPy's npz by the path's suffix, atomically."""
+        """Write everything to a file, NumPy's .npz, atomically."""
         from lobandits.simulation.result_file import save_result
 
         return save_result(self, path)
