@@ -1,7 +1,7 @@
-"""What is a table at heart: as a pandas frame, and as HTML in notebooks."""
+"""What is a table at heart: in print, as a data frame, and as HTML in notebooks."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,30 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHOWN = 50  # rows in a notebook
+Rows = Sequence[Mapping[str, Any]]
+
+
+def text_table(rows: Rows, cells: Callable[[Sequence[Any]], list[str]], rule: str = "") -> str:
+    """Return rows as aligned text: words to the left, numbers to the right.
+
+    ``cells`` writes the values of a column; a ``rule``, a character, underlines the names.
+
+    >>> rows = [{"arm": "tea", "mean": 4.5}, {"arm": "water", "mean": 12.0}]
+    >>> print(text_table(rows, lambda values: [str(value) for value in values]))
+    arm    mean
+    tea     4.5
+    water  12.0
+    """
+    columns = []
+    for name in rows[0] if rows else ():
+        values = [row[name] for row in rows]
+        lines = [name, *cells(values)]
+        width = max(map(len, lines))
+        if rule:
+            lines.insert(1, rule * width)
+        align = str.ljust if isinstance(values[0], str) else str.rjust
+        columns.append([align(line, width) for line in lines])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
 
 
 class Tabular:

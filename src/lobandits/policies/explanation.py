@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lobandits.basics.checks import BoolArray, user_indices
+from lobandits.basics.tables import text_table
 from lobandits.rules.choices import normalised
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ class Explanation:
     notes: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        parts = [self.title, _table(self.arms), _table(self.states), "\n".join(self.notes)]
+        arms, states = (text_table(table, _cells) for table in (self.arms, self.states))
+        parts = [self.title, arms, states, "\n".join(self.notes)]
         return "\n\n".join(part for part in parts if part)
 
 
@@ -71,15 +73,8 @@ def rows(**columns: Sequence[Any] | NDArray[Any]) -> list[dict[str, Any]]:
     return [dict(zip(plain, values, strict=True)) for values in zip(*plain.values(), strict=True)]
 
 
-def _table(table: list[dict[str, Any]]) -> str:
-    """Return rows as aligned text: words to the left, numbers to the right."""
-    columns = []
-    for name in table[0] if table else ():
-        values = [row[name] for row in table]
-        cells = [name, *map(_cell, values)]
-        align = str.ljust if isinstance(values[0], str) else str.rjust
-        columns.append([align(cell, max(map(len, cells))) for cell in cells])
-    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
+def _cells(values: Sequence[Any]) -> list[str]:
+    return [_cell(value) for value in values]
 
 
 def _cell(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lobandits.basics.checks import FloatArray, one_of, whole
-from lobandits.basics.tables import Tabular
+from lobandits.basics.tables import Tabular, text_table
 from lobandits.errors import LobInputError
 from lobandits.orders import LatentOrders, UserOrders
 from lobandits.simulation.moments import Curve, Difference, Moments, mean_difference
@@ -225,11 +225,9 @@ class Summary(Tabular):
         return self.title
 
     def __str__(self) -> str:
-        columns = [
-            _column(HEADERS.get(key, key), [row[key] for row in self.rows]) for key in self.rows[0]
-        ]
-        lines = [self.title, "", *map("  ".join, zip(*columns, strict=True))]
-        return "\n".join([*lines, "", self.note] if self.note else lines)
+        named = [{HEADERS.get(key, key): row[key] for key in row} for row in self.rows]
+        parts = [self.title, text_table(named, _cells, rule="-"), *filter(None, [self.note])]
+        return "\n\n".join(parts)
 
     __repr__ = __str__
 
@@ -258,15 +256,10 @@ def _summarize(result: Result, bound: bool) -> Summary:
     return Summary(title, tuple(rows), note if bound else "")
 
 
-def _column(header: str, values: Sequence[Any]) -> list[str]:
-    """Return a column's cells, all of one width, numbers with the same digits; "-" for nan."""
+def _cells(values: Sequence[Any]) -> list[str]:
+    """Return a column's cells, numbers with the same digits; "-" for nan."""
     if isinstance(values[0], str):
-        cells, align = [header, *values], str.ljust
-    else:
-        largest = max((abs(value) for value in values if not math.isnan(value)), default=0.0)
-        digits = 1 if largest >= 100 else 2
-        numbers = ["-" if math.isnan(value) else f"{value:,.{digits}f}" for value in values]
-        cells, align = [header, *numbers], str.rjust
-    width = max(map(len, cells))
-    cells.insert(1, "-" * width)
-    return [align(cell, width) for cell in cells]
+        return list(values)
+    largest = max((abs(value) for value in values if not math.isnan(value)), default=0.0)
+    digits = 1 if largest >= 100 else 2
+    return ["-" if math.isnan(value) else f"{value:,.{digits}f}" for value in values]
