@@ -10,7 +10,6 @@ import tempfile
 from pathlib import Path
 
 import nbformat
-from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 PAGE = Path(__file__).parent / "tutorial.md"
@@ -37,6 +36,8 @@ def cells(page: str) -> list[nbformat.NotebookNode]:
 
 def main(out: Path) -> None:
     """Write the notebook with its outputs; an error in a cell stops it."""
+    from nbclient import NotebookClient
+
     notebook = new_notebook(cells=cells(PAGE.read_text(encoding="utf-8")))
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
     with tempfile.TemporaryDirectory() as folder:

@@ -3,10 +3,12 @@
 import doctest
 import re
 import shlex
+import sys
 from collections.abc import Iterator
-from contextlib import redirect_stdout
+from contextlib import chdir, redirect_stdout
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, cast
 from unittest.mock import patch
 
@@ -74,22 +76,35 @@ def without_times(text: str) -> str:
     return "".join(lines)
 
 
+def outputs(page: Path) -> Iterator[tuple[Block, str]]:
+    """Run a page; yield each ``text`` block right below a ``python`` block, and what this printed.
+
+    Policies and likelihoods that the page defines do not outlive it.
+    """
+    names: dict[str, Any] = {"__name__": "page"}
+    printed = None
+    with patch.dict(registry._classes), patch.dict(LIKELIHOODS):
+        for block in blocks(page):
+            if block.language == "text" and printed is not None and not block.after:
+                yield block, printed
+            printed = run(page, block, names) if block.language == "python" else None
+
+
+def same(shown: str, printed: str) -> bool:
+    """Tell whether a page shows what was printed; ``...`` matches anything."""
+    texts = without_times(shown), without_times(printed)
+    return doctest.OutputChecker().check_output(*texts, FLAGS)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_python_blocks_run_and_print_what_the_page_shows(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A ``text`` block right below a ``python`` block is its output; ``...`` matches anything."""
+    """To show what they print now: ``python -m tests.test_docs docs/PAGE.md``."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(registry, "_classes", dict(registry._classes))  # pages define policies
-    names: dict[str, Any] = {"__name__": "page"}
-    printed = None
-    with patch.dict(LIKELIHOODS):  # nor do likelihoods of a page outlive it
-        for block in blocks(page):
-            if block.language == "text" and printed is not None and not block.after:
-                shown = without_times(block.text), without_times(printed)
-                same = doctest.OutputChecker().check_output(*shown, FLAGS)
-                assert same, f"{page.name}, line {block.line}: the block above printed\n{printed}"
-            printed = run(page, block, names) if block.language == "python" else None
+    for block, printed in outputs(page):
+        where = f"{page.name}, line {block.line}"
+        assert same(block.text, printed), f"{where}: the block above printed\n{printed}"
 
 
 def sections(page: Path) -> dict[str, str]:
@@ -194,3 +209,18 @@ def test_every_file_and_name_of_the_maps_exists(page: Path) -> None:
 def test_every_public_name_in_the_documents_exists(page: Path) -> None:
     names = re.findall(r"(?<![\w/.-])lob\.(\w+)", page.read_text(encoding="utf-8"))
     assert set(names) - {"db"} <= set(lob.__all__) | {"__version__"}
+
+
+def show_outputs(page: Path) -> None:
+    """Write a page whose blocks show what is printed now."""
+    text = page.read_text(encoding="utf-8")
+    with TemporaryDirectory() as folder, chdir(folder):
+        for block, printed in outputs(page):
+            if not same(block.text, printed):
+                text = text.replace(f"```text\n{block.text}```", f"```text\n{printed}```")
+    page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        show_outputs(Path(name).resolve())

@@ -38,8 +38,7 @@ def test_wheel_has_all_it_needs(wheel: Path) -> None:
 
 def test_wheel_works_elsewhere(wheel: Path, tmp_path: Path) -> None:
     target = tmp_path / "installed"
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target"]
-    subprocess.run([*command, str(target), str(wheel)], check=True)
+    zipfile.ZipFile(wheel).extractall(target)
     for arguments in (["-c", DECIDE], ["-m", "lobandits", "--version"]):
         done = subprocess.run(
             [sys.executable, *arguments],
