@@ -9,6 +9,9 @@ QUICK := tests/orders tests/simulation/test_problems.py \
 	$(patsubst %,tests/policies/test_%.py,agent choices explain registry state ucb) \
 	tests/basics/test_files.py tests/basics/test_frozen.py tests/basics/test_lazy.py \
 	$(patsubst %,tests/test_%.py,deploy docstrings errors)
+# Twice the processors: half of the tests that run wait for servers.
+WORKERS ?= 4
+PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 KERNELS := tests/projection tests/beliefs tests/rules tests/policies
 
 .DEFAULT_GOAL := help
@@ -32,13 +35,13 @@ demo: $(STAMP)  ## what past users are worth to new ones: a table, a figure, a s
 	$(BIN)/lob demo
 
 test: $(DEV_STAMP)  ## run the tests and doctests
-	$(BIN)/python -m pytest -n 2 --dist loadfile
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m plain
+	$(PYTEST)
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m plain tests
 
 quick: export NUMBA_DISABLE_JIT := 1
 quick: $(DEV_STAMP)  ## run the tests of the core in plain Python, without compiling: under a minute
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(QUICK)
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m plain $(KERNELS)
+	$(PYTEST) $(QUICK)
+	$(PYTEST) -m plain $(KERNELS)
 
 check: $(DEV_STAMP)  ## lint, format, types, import rules
 	$(BIN)/ruff check .

@@ -43,7 +43,7 @@ def process(code: str, **variables: str | Path) -> "subprocess.CompletedProcess[
 
 
 def test_import_takes_less_than_half_a_second() -> None:
-    code = "import time; t = time.perf_counter(); import lobandits; print(time.perf_counter() - t)"
+    code = "import time; t = time.process_time(); import lobandits; print(time.process_time() - t)"
     assert min(float(run(code)) for _ in range(3)) < 0.5
 
 
