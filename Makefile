@@ -11,7 +11,7 @@ QUICK := tests/orders tests/simulation/test_problems.py \
 	$(patsubst %,tests/test_%.py,deploy docstrings errors)
 # Twice the processors: half of the tests that run wait for servers.
 WORKERS ?= 4
-PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 KERNELS := tests/projection tests/beliefs tests/rules tests/policies
 
 .DEFAULT_GOAL := help
@@ -39,6 +39,7 @@ test: $(DEV_STAMP)  ## run the tests and doctests
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m plain tests
 
 quick: export NUMBA_DISABLE_JIT := 1
+quick: WORKERS := 2
 quick: $(DEV_STAMP)  ## run the tests of the core in plain Python, without compiling: under a minute
 	$(PYTEST) $(QUICK)
 	$(PYTEST) -m plain $(KERNELS)
