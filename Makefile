@@ -6,13 +6,13 @@ STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 BENCHMARKS := $(filter-out %/load.py %/plain.py %/timing.py,$(sort $(wildcard benchmarks/*.py)))
 QUICK := tests/orders tests/simulation/test_problems.py \
-	$(patsubst %,tests/policies/test_%.py,agent choices explain registry state ucb) \
+	$(patsubst %,tests/policies/test_%.py,agent explain registry ucb) tests/rules/test_choices.py tests/statistics/test_state.py \
 	tests/basics/test_files.py tests/basics/test_frozen.py tests/basics/test_lazy.py \
 	$(patsubst %,tests/test_%.py,deploy docstrings errors)
 # Twice the processors: half of the tests that run wait for servers.
 WORKERS ?= 4
 PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
-KERNELS := tests/projection tests/beliefs tests/rules tests/policies
+KERNELS := tests/projection tests/beliefs tests/rules tests/statistics tests/policies
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick check check-slow check-lowest sbom format bench docs clean
