@@ -14,6 +14,9 @@ WORKERS ?= 4
 PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 KERNELS := tests/projection tests/beliefs tests/rules tests/statistics tests/policies
 
+# Byte code is kept: else every worker and server compiles all sources again, some 20 s for each.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick check check-slow check-lowest sbom format bench docs clean
 

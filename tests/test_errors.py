@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "lobandits"
 PAGE = ROOT / "docs" / "errors.md"
@@ -72,11 +70,11 @@ def test_page_lists_every_message() -> None:
     assert PAGE.read_text(encoding="utf-8") == page()
 
 
-@pytest.mark.parametrize("message", sorted(set(messages())), ids=lambda m: m.text[:60])
-def test_message_shows_a_value_or_says_what_is_needed(message: Message) -> None:
-    words = ("must", "need", "give", "too", "missing", "corrupt", "no lobandits result")
-    advised = ";" in message.text or any(word in message.text for word in words)
-    assert "{" in message.text or advised
+def test_messages_show_a_value_or_say_what_is_needed() -> None:
+    signs = ("{", ";", "must", "need", "give", "too", "missing", "corrupt", "no lobandits result")
+    found = set(messages())
+    assert len(found) > 400
+    assert not [message for message in found if not any(sign in message.text for sign in signs)]
 
 
 if __name__ == "__main__":
