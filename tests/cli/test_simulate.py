@@ -27,7 +27,7 @@ def test_the_table_is_that_of_the_same_call() -> None:
 
 
 def test_result_and_picture_are_saved_and_named(tmp_path: Path) -> None:
-    out, plot = tmp_path / "result.parquet", tmp_path / "regret.png"
+    out, plot = tmp_path / "result.npz", tmp_path / "regret.png"
     options = ["--policies", "ucb,mts", "--out", str(out), "--plot", str(plot), "--bound"]
     result = RUNNER.invoke(app, ["simulate", *SMALL, *options])
     assert result.exit_code == 0, result.output

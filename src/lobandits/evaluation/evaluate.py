@@ -20,7 +20,7 @@ from lobandits.learning.aggregate import Since
 from lobandits.learning.fit_prior import starting_likelihood
 from lobandits.learning.logs import Logs
 from lobandits.simulation import simulate
-from lobandits.simulation.policy_run import RewardRun
+from lobandits.simulation.policy_run import policy_class
 
 POLICIES = ("popular", "ts", "mixts", "lobts", "lobids", "lobbayes")
 ON_ORDERS, FEW_ARMS = ("lobts", "lobids"), 100  # of more arms, orders take too long
@@ -202,7 +202,7 @@ def _checked_policies(policies: Iterable[str]) -> list[str]:
             raise LobInputError(
                 f"policies are names, as each split teaches its own, got {type(name).__name__}"
             )
-        RewardRun.named(name)
+        policy_class(name)
     if len(names) < 2 or len(set(names)) < len(names):
         raise LobInputError(f"give two policies or more, each once, got {names!r}")
     return names

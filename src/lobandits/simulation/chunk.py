@@ -17,8 +17,9 @@ import numpy as np
 
 from lobandits.basics.user_code import packed, unpacked
 from lobandits.errors import LobInputError
+from lobandits.policies import Policy
 from lobandits.simulation.moments import BATCH
-from lobandits.simulation.policy_run import Outcome, PolicyRun
+from lobandits.simulation.policy_run import Outcome, PolicyRun, policy_class
 from lobandits.simulation.problems import Environment, Problems
 from lobandits.simulation.streams import BLOCK, Noise, Stream
 
@@ -32,11 +33,10 @@ Pending = Future[dict[str, Outcome]]
 class Chunk:
     """A run, or a part of it: users from ``first`` on.
 
-    ``play`` says what a round is; ``specs`` what plays, by label. ``horizon`` is what policies are
-    told; ``rounds`` are played.
+    ``specs`` are what plays, by label. ``horizon`` is what policies are told; ``rounds`` are
+    played.
     """
 
-    play: type[PolicyRun]
     env: Environment
     specs: Mapping[str, Any]
     horizon: int
@@ -54,9 +54,7 @@ class Chunk:
     def part(self, first: int, n_users: int, rounds: int) -> "Chunk":
         """Return what some users do in the first ``rounds``."""
         specs = {
-            label: take_users(label, spec, first, n_users)
-            if isinstance(spec, self.play.policy_type)
-            else spec
+            label: take_users(label, spec, first, n_users) if isinstance(spec, Policy) else spec
             for label, spec in self.specs.items()
         }
         return replace(self, specs=specs, first=first, n_users=n_users, rounds=rounds)
@@ -97,7 +95,7 @@ def run_chunk(chunk: Chunk, control: Control | None = None) -> dict[str, Outcome
     """Play all rounds of a chunk; return each policy's outcome by label."""
     control = control or Control()
     problems = _sampled(chunk)
-    runs = [chunk.play(label, spec, chunk, problems) for label, spec in chunk.specs.items()]
+    runs = [PolicyRun(label, spec, chunk, problems) for label, spec in chunk.specs.items()]
     normal = np.random.Generator.standard_normal
     shocks = Noise(normal, chunk.seed, Stream.REWARDS, chunk.first, chunk.n_users)
     for start in range(0, chunk.rounds, BATCH):
@@ -158,7 +156,7 @@ def _submit(pool: Executor, chunk: Chunk, control: Control) -> Pending:
     """Start a chunk; only threads share ``control``, others report when they are done."""
     if isinstance(pool, ThreadPoolExecutor):
         return pool.submit(run_chunk, chunk, control)
-    named = [chunk.play.named(spec) for spec in chunk.specs.values() if isinstance(spec, str)]
+    named = [policy_class(spec) for spec in chunk.specs.values() if isinstance(spec, str)]
     future = pool.submit(_run_packed, packed(chunk, named))
     future.add_done_callback(lambda _: control.advance(chunk.n_decisions))
     return future

@@ -1,18 +1,13 @@
-"""One policy with the state of a chunk's users: what it plays, what that costs, who fails.
-
-`RewardRun` plays rounds of rewards: the policy chooses an arm for each user, and is told what it
-earned.
-"""
+"""One policy with the state of a chunk's users: what it plays, what that costs, who fails."""
 
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from itertools import repeat
 from threading import Event
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -65,11 +60,8 @@ class Outcome:
     cpu_seconds: float = 0.0
 
 
-class PolicyRun(ABC):
-    """Plays round after round; subclasses say which policies there are, and what a round is."""
-
-    policy_type: ClassVar[type[Any]]
-    settings: ClassVar[Mapping[str, Any]] = {}  # what a result says of the rounds
+class PolicyRun:
+    """Plays round after round: the policy chooses an arm for each user, and records the rewards."""
 
     def __init__(self, label: str, spec: Any, chunk: "Chunk", problems: Problems) -> None:
         self.label = label
@@ -84,57 +76,35 @@ class PolicyRun(ABC):
         )
         try:
             with _stopwatch(self.outcome):
-                self.start(self._build(spec))
+                self._start(self._build(spec))
         except LobError:
             raise
         except Exception as error:
             raise SimulationError(label, None, 0, _words(error)) from error
-
-    @staticmethod
-    @abstractmethod
-    def named(name: str) -> type[Any]:
-        """Return the class of that name; refuse a name, or options, that cannot be read."""
-
-    @staticmethod
-    @abstractmethod
-    def make(name: str, problems: Problems, horizon: int) -> Any:
-        """Return the policy of that name for these problems."""
-
-    @abstractmethod
-    def start(self, policy: Any) -> None:
-        """Give all users a state without plays."""
-
-    @abstractmethod
-    def rounds(self, shocks: FloatArray, stop: Event) -> FloatArray:
-        """Play a round for each row of ``shocks``, and count it in ``now``; return its regret."""
-
-    def guilty(self) -> int | None:
-        """Return the first user for whom the step that failed fails alone, if any."""
-        return None
 
     def play(self, shocks: FloatArray, start: int, stop: Event) -> None:
         """Play the rounds from ``start``, one for each row of ``shocks``."""
         outcome, self.now = self.outcome, start
         try:
             with _stopwatch(outcome):
-                regret = self.rounds(shocks, stop)
+                regret = self._rounds(shocks, stop)
         except (CancelledError, SimulationError):
             raise
         except Exception as error:
-            guilty, now = self.guilty(), self.now + 1
+            guilty, now = self._guilty(), self.now + 1
             raise SimulationError(self.label, guilty, now, _words(error)) from error
         sum_up_blocks(regret, outcome.totals, outcome.blocks, start, BLOCK)
         if outcome.regret.size:
             outcome.regret[:, start : start + len(shocks)] = regret.T
 
-    def _build(self, spec: Any) -> Any:
+    def _build(self, spec: Any) -> Policy:
         """Return the policy that plays: the one given, named or made by a function."""
         label, problems = self.label, self.problems
         if isinstance(spec, str):
-            policy = self.make(spec, problems, self.chunk.horizon)
+            policy = _named(spec, problems, self.chunk.horizon)
         else:
-            policy = spec if isinstance(spec, self.policy_type) else spec(problems)
-        if not isinstance(policy, self.policy_type):
+            policy = spec if isinstance(spec, Policy) else spec(problems)
+        if not isinstance(policy, Policy):
             raise LobInputError(
                 f"the function for policy {label!r} returned {policy!r}, not a policy"
             )
@@ -144,40 +114,7 @@ class PolicyRun(ABC):
             )
         return policy
 
-
-def _words(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".splitlines()[0]
-
-
-@contextmanager
-def _stopwatch(outcome: Outcome) -> Iterator[None]:
-    """Add the wall and CPU time of a block of code, in this thread."""
-    wall, cpu = time.perf_counter(), time.thread_time()
-    yield
-    outcome.seconds += time.perf_counter() - wall
-    outcome.cpu_seconds += time.thread_time() - cpu
-
-
-class RewardRun(PolicyRun):
-    """A policy of rewards with the state of a chunk's users."""
-
-    policy_type = Policy
-
-    @staticmethod
-    def named(name: str) -> type[Policy]:
-        """Return the class of that name; refuse a name, or options, that cannot be read."""
-        return POLICIES[parse_name(name)[0]]
-
-    @staticmethod
-    def make(name: str, problems: Problems, horizon: int) -> Policy:
-        """Return the policy of that name for these problems."""
-        plain, options = parse_name(name)
-        needed = {field.name for field in fields(cast("Any", POLICIES[plain]))} - set(options)
-        if problems.state_means is None and "state_means" in needed:
-            raise LobInputError(f"{name} needs the means of states; give the problems state_means")
-        return make_policy(name, cast("Any", problems), horizon=horizon)
-
-    def start(self, policy: Policy) -> None:
+    def _start(self, policy: Policy) -> None:
         """Give all users a state without plays, and each block its random numbers."""
         n, chunk = self.problems.n_users, self.chunk
         self.policy, self.state = policy, policy.start(n)
@@ -193,8 +130,8 @@ class RewardRun(PolicyRun):
         self.numbers: Any = None
         self.played: tuple[IntArray, FloatArray] | None = None
 
-    def rounds(self, shocks: FloatArray, stop: Event) -> FloatArray:
-        """Choose, pay and record, once for each row of ``shocks``."""
+    def _rounds(self, shocks: FloatArray, stop: Event) -> FloatArray:
+        """Choose, pay and record, once for each row of ``shocks``; return the regret."""
         policy, state, problems, n = self.policy, self.state, self.problems, self.problems.n_users
         users, rewards, regret = np.arange(n), np.empty(n), np.empty(shocks.shape)
         lowest, highest = problems.bounds or (-np.inf, np.inf)
@@ -235,7 +172,7 @@ class RewardRun(PolicyRun):
             return repeat(self.policy.all_arms, n_rounds)
         return self.arrivals.rounds(n_rounds)
 
-    def guilty(self) -> int | None:
+    def _guilty(self) -> int | None:
         """Return the first user for whom choosing, or recording, fails alone, if any."""
         for user in range(0 if self.numbers is None else self.problems.n_users):
             one = slice(user, user + 1)
@@ -250,3 +187,30 @@ class RewardRun(PolicyRun):
             except Exception:
                 return self.chunk.first + user
         return None
+
+
+def policy_class(name: str) -> type[Policy]:
+    """Return the class of a policy's name; refuse a name, or options, that cannot be read."""
+    return POLICIES[parse_name(name)[0]]
+
+
+def _named(name: str, problems: Problems, horizon: int) -> Policy:
+    """Return the policy of that name for these problems."""
+    plain, options = parse_name(name)
+    needed = {field.name for field in fields(cast("Any", POLICIES[plain]))} - set(options)
+    if problems.state_means is None and "state_means" in needed:
+        raise LobInputError(f"{name} needs the means of states; give the problems state_means")
+    return make_policy(name, cast("Any", problems), horizon=horizon)
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0]
+
+
+@contextmanager
+def _stopwatch(outcome: Outcome) -> Iterator[None]:
+    """Add the wall and CPU time of a block of code, in this thread."""
+    wall, cpu = time.perf_counter(), time.thread_time()
+    yield
+    outcome.seconds += time.perf_counter() - wall
+    outcome.cpu_seconds += time.thread_time() - cpu

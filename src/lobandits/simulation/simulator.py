@@ -22,7 +22,7 @@ from lobandits.simulation.chunk import (
     worker_pool,
 )
 from lobandits.simulation.moments import Moments
-from lobandits.simulation.policy_run import Outcome, PolicyRun, RewardRun, SimulationInterrupted
+from lobandits.simulation.policy_run import Outcome, SimulationInterrupted, policy_class
 from lobandits.simulation.problems import Environment, Problems
 from lobandits.simulation.result import Result
 
@@ -77,36 +77,14 @@ def simulate(
     >>> result.regret["ucb"].shape
     (16, 50)
     """
-    return run_policies(
-        RewardRun, env, policies, horizon, n_users, seed,
-        workers=workers, executor=executor, progress=progress, keep=keep, chunk_size=chunk_size,
-    )  # fmt: skip
-
-
-def run_policies(
-    play: type[PolicyRun],
-    env: Environment,
-    policies: Any,
-    horizon: int,
-    n_users: int,
-    seed: int,
-    *,
-    workers: int | None,
-    executor: Executor | None,
-    progress: bool | Callable[[int], None],
-    keep: str,
-    chunk_size: int | None,
-) -> Result:
-    """Check everything, then play every policy; ``play`` says what a round is."""
     if isinstance(env, type) or not isinstance(env, Environment):
         raise LobInputError(f"env must have a method sample(n, seed, first), got {env!r}")
     if not isinstance(executor, Executor | None):
         raise LobInputError(f"executor must be a concurrent.futures.Executor, got {executor!r}")
     horizon = whole("horizon", horizon)
     run = Chunk(
-        play=play,
         env=env,
-        specs=label_specs(policies, play),
+        specs=label_specs(policies),
         horizon=horizon,
         rounds=horizon,
         n_users=whole("n_users", n_users),
@@ -164,7 +142,6 @@ def _empty_result(run: Chunk) -> Result:
         "n_users": n,
         "seed": run.seed,
         "keep": run.keep,
-        **run.play.settings,
     }
     try:
         return Result(
@@ -196,14 +173,14 @@ def _collect(result: Result, outcomes: Mapping[str, Outcome], n_done: int) -> in
     return n_done + n
 
 
-def label_specs(policies: Any, play: type[PolicyRun]) -> dict[str, Any]:
+def label_specs(policies: Any) -> dict[str, Any]:
     """Return what each label stands for; names are their own labels."""
-    if isinstance(policies, (str, play.policy_type)) or not isinstance(policies, Iterable):
+    if isinstance(policies, (str, Policy)) or not isinstance(policies, Iterable):
         raise LobInputError(f"policies must be a list or a mapping, got {policies!r}")
     pairs = (
         policies.items()
         if isinstance(policies, Mapping)
-        else ((_name(spec, play), spec) for spec in policies)
+        else ((_name(spec), spec) for spec in policies)
     )
     specs: dict[str, Any] = {}
     for label, spec in pairs:
@@ -211,15 +188,15 @@ def label_specs(policies: Any, play: type[PolicyRun]) -> dict[str, Any]:
             raise LobInputError(
                 f"two policies are called {label!r}; give a mapping with other labels"
             )
-        _check(label, spec, play)
+        _check(label, spec)
         specs[label] = spec
     if not specs:
         raise LobInputError("policies is empty; name at least one, for example ['lobts']")
     return specs
 
 
-def _name(spec: Any, play: type[PolicyRun]) -> str:
-    if isinstance(spec, (str, play.policy_type)):
+def _name(spec: Any) -> str:
+    if isinstance(spec, (str, Policy)):
         return spec if isinstance(spec, str) else str(spec.name)
     raise LobInputError(
         f"{spec!r} is neither a policy nor the name of one; "
@@ -227,10 +204,10 @@ def _name(spec: Any, play: type[PolicyRun]) -> str:
     )
 
 
-def _check(label: object, spec: object, play: type[PolicyRun]) -> None:
+def _check(label: object, spec: object) -> None:
     if not isinstance(label, str) or label in ("", "user", "round"):
         raise LobInputError(f"{label!r} cannot label a policy; use any string but 'user', 'round'")
     if isinstance(spec, str):
-        play.named(spec)
-    elif not isinstance(spec, play.policy_type) and not callable(spec):
+        policy_class(spec)
+    elif not isinstance(spec, Policy) and not callable(spec):
         raise LobInputError(f"policy {label!r} must be a name, a policy or a function: {spec!r}")
