@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from lobandits.basics.checks import FloatArray
     from lobandits.beliefs import Prior
     from lobandits.learning import Model, RewardTable
-    from lobandits.orders import LatentOrders
 
 CELLS_DRAWN = 2_000_000  # users x arms drawn from a prior, at most, to see how users differ
 USERS_DRAWN = 4000
@@ -143,17 +142,3 @@ def _rewards_per_user(logs: "RewardTable") -> str:
 
     rewards = logs.counts.sum(axis=1)
     return f"{np.median(rewards):,.0f} (median), {rewards.min():,.3g} (least)"
-
-
-def print_orders(orders: "LatentOrders") -> None:
-    """Print a row for each state: its order, the best arm first."""
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(show_lines=True)
-    table.add_column("state", justify="right")
-    table.add_column("order, best first", overflow="fold")
-    for s in range(orders.n_states):
-        table.add_row(str(s), escape(str(orders[s])))
-    Console(highlight=False).print(table)

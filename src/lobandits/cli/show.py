@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from lobandits.cli.model_summary import OrdersPlot, print_orders, print_saved
+from lobandits.cli.model_summary import OrdersPlot, print_saved
 from lobandits.cli.options import checked_suffix, save_picture
 from lobandits.cli.saved_orders import load_saved
 
@@ -30,6 +30,6 @@ def show(
     if isinstance(saved, Model):
         print_saved(saved)
     else:
-        print_orders(saved)
+        typer.echo(str(saved))
     if plot is not None:
         typer.echo(f"figure saved to {save_picture(saved.plot(), plot)}")
