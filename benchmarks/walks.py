@@ -66,9 +66,8 @@ def learning(folder: Path) -> Functions:
     lob.make_ratings(n_users=60, n_arms=5, n_states=2, seed=0).write(folder / "ratings.csv")
     words = f"learn {folder}/ratings.csv --user userId --arm genre --reward rating"
     sys.argv = ["lob", *words.split(), "--out", str(folder / "model.json")]
-    with watched() as called:
-        with suppress(SystemExit):
-            command()
+    with watched() as called, suppress(SystemExit):
+        command()
     return called
 
 

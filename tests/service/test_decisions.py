@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import update
 from tests.policies.cases import random_problems
 from tests.service.conftest import MakeService
+from tests.service.observers.test_control_group import ARMS, popular
 
 import lobandits as lob
 from lobandits.errors import LobError, LobInputError
@@ -301,24 +302,6 @@ def test_the_log_pages_and_continues(service: DecisionService) -> None:
     assert row.model == service.model
 
 
-def test_activity_adds_up(service: DecisionService) -> None:
-    decisions = service.decide_many([f"u{i}" for i in range(30)])
-    service.record_many([(d.id, 2.0) for d in decisions[:12]])
-    report = service.activity(minutes=5)
-    assert len(report["minutes"]) == 5
-    assert sum(report["decisions"]) == 30
-    assert sum(report["rewards"]) == 12
-    assert set(report["arms"]) == {"tea", "milk", "juice"}
-    for series in report["arms"].values():
-        assert {mean for mean in series["mean"] if mean is not None} <= {2.0}
-    assert sum(s["decisions"][-1] for s in report["arms"].values()) == report["decisions"][-1]
-    assert report["certainty"]["of"] == "state"
-    assert report["certainty"]["users"] == 30
-    for wrong in (0, 10**9, 1.5):
-        with pytest.raises(LobInputError, match="minutes must be"):
-            service.activity(wrong)  # type: ignore[arg-type]
-
-
 def test_default_rewards(make_service: MakeService, policy: lob.LobTS) -> None:
     service = make_service(policy, reward_wait=0.0, default_reward=-1.0)
     one, two = service.decide_many(["a", "b"])
@@ -420,3 +403,19 @@ def test_policies_that_remember_more_are_refused(make_service: MakeService) -> N
             make_service(lob.UCB(1, 1.0, arms=(arm,)))
     with pytest.raises(LobInputError, match="no model yet"):
         make_service(None)
+
+
+def test_the_floor_adds_to_every_allowed_arm(make_service: MakeService) -> None:
+    service = make_service(popular(*ARMS), explore=0.3, seed=0)
+    made = service.decide_many([f"user {i}" for i in range(2_000)])
+    chances = {d.arm: d.probability for d in made}
+    assert chances == pytest.approx({"tea": 0.8, "milk": 0.1, "juice": 0.1})
+    for arm, chance in chances.items():
+        share = sum(d.arm == arm for d in made) / 2_000
+        assert abs(share - chance) < 4 * math.sqrt(chance * (1 - chance) / 2_000)
+    few = service.decide_many([{"user": f"u{i}", "allowed": ["milk", "juice"]} for i in range(50)])
+    assert {d.arm: d.probability for d in few} == pytest.approx({"milk": 0.85, "juice": 0.15})
+    told = {row["arm"]: row["probability"] for row in service.explain("user 1")["why"]}
+    assert told == pytest.approx({"tea": 0.8, "milk": 0.1, "juice": 0.1})
+    with pytest.raises(lob.LobInputError, match="explore"):
+        make_service(None, explore=1.5)

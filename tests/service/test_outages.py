@@ -134,7 +134,7 @@ def test_nobody_pays_for_the_call_of_another(make_service: MakeService, policy: 
     ]
     calls.append(DecisionCall([DecisionRequest(user="c", allowed=["wine"])]))
     service.run(calls)
-    assert [call.exception() is None for call in calls] == [True, False, True, False]
+    assert [call.error is None for call in calls] == [True, False, True, False]
     assert {row.user for row in service.log()} == {"a", "b"}
     assert sum(service.activity(minutes=2)["decisions"]) == 2
 

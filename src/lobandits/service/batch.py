@@ -54,17 +54,8 @@ class Batch:
         outcomes: Outcomes = {}
         made: list[NewDecision] = []
         rewarded: list[Rewarded] = []
-        added = Added()
-        if self._past:
-            outcomes.update(record_past(transaction, self._past, users, now, added))
-        if self._rewards:
-            statuses, rewarded = record_rewards(
-                transaction, self._current, self._rewards, now, added
-            )
-            outcomes.update(statuses)
         if self._past or self._rewards:
-            transaction.add_statistics(added.plain())
-            transaction.add_fading_statistics(added.fading())
+            rewarded = self._count(transaction, users, now, outcomes)
         if self._wanted:
             again = self._tries > 1
             decided = self._maker.decide(transaction, self._wanted, users, now, again)
@@ -73,3 +64,20 @@ class Batch:
         for observer in self._observers:
             observer.note(transaction, now, made, rewarded)
         return outcomes
+
+    def _count(
+        self, transaction: Transaction, users: dict[str, int], now: int, outcomes: Outcomes
+    ) -> list[Rewarded]:
+        """Count rewards, note their outcomes, and return the decisions that have one now."""
+        added = Added()
+        rewarded: list[Rewarded] = []
+        if self._past:
+            outcomes.update(record_past(transaction, self._past, users, now, added))
+        if self._rewards:
+            statuses, rewarded = record_rewards(
+                transaction, self._current, self._rewards, now, added
+            )
+            outcomes.update(statuses)
+        transaction.add_statistics(added.plain())
+        transaction.add_fading_statistics(added.fading())
+        return rewarded

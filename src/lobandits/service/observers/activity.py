@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lobandits.basics.checks import FloatArray, IntArray
+from lobandits.basics.finite import finite
 from lobandits.rules.choices import normalised
 from lobandits.service.fit import fit_report, recent_report
 from lobandits.service.model import Model
@@ -199,5 +200,5 @@ def _certainty_and_fit(store: Store, model: Model, sample: int) -> Row:
 
 def _ratios(parts: FloatArray | IntArray, wholes: IntArray) -> list[list[float | None]]:
     """Return parts / wholes, None where the whole is 0."""
-    ratios = parts / np.where(wholes > 0, wholes, np.nan)
-    return [[None if math.isnan(x) else x for x in row] for row in ratios.tolist()]
+    ratios: list[list[float | None]] = finite(parts / np.where(wholes > 0, wholes, np.nan))
+    return ratios

@@ -6,7 +6,6 @@ by the mean of its first rewards (`lobandits.service.comparison`).
 """
 
 import json
-import math
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 from sqlalchemy import Connection, text
 
 from lobandits.basics.checks import BoolArray, FloatArray, IntArray, read_only, whole
+from lobandits.basics.finite import finite
 from lobandits.errors import LobInputError
 from lobandits.policies import Policy
 from lobandits.service.comparison import (
@@ -296,7 +296,7 @@ def comparison_report(store: Store, names: StoredNames, problem: str) -> Row:
         "difference": _latest(band, users),
         "over_time": {
             "times": [as_date(time).isoformat() for time in times],
-            **{name: _plain(values) for name, values in band._asdict().items()},
+            **{name: finite(values) for name, values in band._asdict().items()},
         },
         "assumption": ASSUMPTION.format(rewards=stored.rewards, alpha=ALPHA),
         "advice": advice,
@@ -345,15 +345,15 @@ def _groups(store: Store, problem: str, stored: StoredComparison, users: UserSum
             "total": total,
             "per_decision": _ratio(total, int(rewards)),
             "per_user": _ratio(total, people),
-            "mean": _finite(users.means[i, -1]),
+            "mean": finite(users.means[i, -1]),
         }
     return report
 
 
 def _latest(band: Band, users: UserSums) -> Row:
     """Return the band now, and what it says."""
-    difference, low, high = (_finite(values[-1]) for values in band)
-    control = _finite(users.means[1, -1])
+    difference, low, high = (finite(values[-1]) for values in band)
+    control = finite(users.means[1, -1])
     return {
         "estimate": difference,
         "low": low,
@@ -380,11 +380,3 @@ def _verdict(low: float | None, high: float | None, fewest: float) -> str:
 
 def _ratio(part: float | None, whole: float | None) -> float | None:
     return None if part is None or not whole else part / whole
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
-
-
-def _plain(values: FloatArray) -> list[float | None]:
-    return [_finite(value) for value in values.tolist()]

@@ -1,9 +1,8 @@
 """What is known of a user, and what speaks for each arm."""
 
-import math
-from collections.abc import Iterable, Mapping
 from typing import Any
 
+from lobandits.basics.finite import finite
 from lobandits.rules.choices import normalised
 from lobandits.service.deciding import Rules
 from lobandits.service.model import Model, Places
@@ -60,17 +59,8 @@ def explanation(model: Model, state: State, places: Places, rules: Rules, contro
     return {
         "model": model.name,
         "policy": repr(policy),
-        "why": _plain(row for row in told.arms if row.get("allowed", True)),
-        "states": _plain(states),
+        "why": finite([row for row in told.arms if row.get("allowed", True)]),
+        "states": finite(states),
         "notes": list(told.notes),
         "group": None if rules.control is None else (CONTROL if controlled else MODEL),
     }
-
-
-def _plain(rows: Iterable[Mapping[str, Any]]) -> list[Row]:
-    return [{key: _finite(value) for key, value in row.items()} for row in rows]
-
-
-def _finite(value: Any) -> Any:
-    """Return None for what JSON cannot hold, else the value."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,4 +1,4 @@
-"""The control group, the floor of exploration and the apprentice, on every kind of store."""
+"""The control group and its comparison, on every kind of store."""
 
 import math
 import statistics
@@ -177,49 +177,6 @@ def test_the_control_makes_do_with_the_arms_that_it_knows(
 def test_a_share_is_between_0_and_1(share: float) -> None:
     with pytest.raises(lob.LobInputError, match="share of the control group"):
         Control(lob.UCB(3, sigma=1.0), share)
-
-
-def test_the_floor_adds_to_every_allowed_arm(make_service: MakeService) -> None:
-    service = make_service(popular(*ARMS), explore=0.3, seed=0)
-    made = service.decide_many([f"user {i}" for i in range(2_000)])
-    chances = {d.arm: d.probability for d in made}
-    assert chances == pytest.approx({"tea": 0.8, "milk": 0.1, "juice": 0.1})
-    for arm, chance in chances.items():
-        share = sum(d.arm == arm for d in made) / 2_000
-        assert abs(share - chance) < 4 * math.sqrt(chance * (1 - chance) / 2_000)
-    few = service.decide_many([{"user": f"u{i}", "allowed": ["milk", "juice"]} for i in range(50)])
-    assert {d.arm: d.probability for d in few} == pytest.approx({"milk": 0.85, "juice": 0.15})
-    told = {row["arm"]: row["probability"] for row in service.explain("user 1")["why"]}
-    assert told == pytest.approx({"tea": 0.8, "milk": 0.1, "juice": 0.1})
-    with pytest.raises(lob.LobInputError, match="explore"):
-        make_service(None, explore=1.5)
-
-
-def test_an_apprentice_records_what_the_caller_shows(
-    make_service: MakeService,
-) -> None:
-    service = make_service(popular(*ARMS), seed=0)
-    for i in range(40):
-        shown = "tea" if i % 4 else "milk"
-        decision = service.decide(f"user {i}", shown=shown)
-        assert (decision.arm, decision.probability) == (shown, float(shown == "tea"))
-        service.record(decision.id, 1.0 if shown == "tea" else 0.0)
-    assert service.user("user 0")["arms"]["milk"] == {"plays": 1, "mean": 0.0}
-    advice = service.comparison()["advice"]
-    assert advice["decisions"] == 40
-    assert advice["changed"] == 0.25
-    assert advice["agreed"] == {"decisions": 30, "rewards": 30, "mean": 1.0}
-    assert advice["changes"] == [{"shown": "milk", "advised": "tea", "decisions": 10, "mean": 0.0}]
-    rows = list(service.log())
-    assert {row.group for row in rows} == {"caller"}
-    assert {row.advised for row in rows} == {"tea"}
-    with pytest.raises(lob.LobInputError, match="wine"):
-        service.decide("ada", shown="wine")
-    key = "0" * 32
-    assert service.decide("eve", shown="milk", id=key) == service.decide(
-        "eve", shown="milk", id=key
-    )
-    assert service.comparison()["advice"]["decisions"] == 41
 
 
 def test_the_verdict_says_what_is_missing(make_service: MakeService, policy: lob.LobTS) -> None:
