@@ -340,7 +340,7 @@ def _told(t: Sums) -> FloatArray:
     The square of their information over the sum of their squares; rare clicks tell far less than
     their information does, which is that of Gaussian values.
     """
-    return t.own[:, 2] ** 2 / np.maximum(t.own[:, 3], 1e-300)
+    return _over(t.own[:, 2] ** 2, t.own[:, 3])
 
 
 def _raw_own(own: FloatArray, t: Sums, fitted: FloatArray) -> FloatArray:
@@ -348,9 +348,14 @@ def _raw_own(own: FloatArray, t: Sums, fitted: FloatArray) -> FloatArray:
 
     So many coefficients were ``fitted`` to these cells, which makes them seem nearer than they are.
     """
-    seems = own + (t.own[:, 0] - t.own[:, 1]) / np.maximum(t.own[:, 2], 1e-300)
-    raw: FloatArray = seems + fitted / np.maximum(t.own[:, 1], 1e-300)
-    return raw
+    seems = own + _over(t.own[:, 0] - t.own[:, 1], t.own[:, 2])
+    return seems + _over(fitted, t.own[:, 1])
+
+
+def _over(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return a / b, and 0 for arms that nobody tried, of which b is 0."""
+    ratio: FloatArray = np.divide(a, b, out=np.zeros_like(b), where=b > 0)
+    return ratio
 
 
 def _own_pull(own: FloatArray, t: Sums, pull: Pull, fitted: FloatArray) -> tuple[float, float]:
