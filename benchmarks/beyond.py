@@ -2,8 +2,7 @@
 
 Run with ``python benchmarks/beyond.py``; ``--quick`` does a small part, ``--only sigma=5`` the
 settings whose name has that text (``--only costs``: the cost alone), ``--cross`` all combinations
-of the settings, ``--movielens FOLDER`` the real-data task instead, and ``--alone`` LobBayes on a
-prior of the orders alone against LobIDS, where each knows nothing else.
+of the settings, and ``--movielens FOLDER`` the real-data task instead.
 """
 
 import argparse
@@ -23,8 +22,6 @@ from lobandits.simulation.problems import Environment
 K = 15
 POLICIES = ("mts", "lobts", "lobimed", "lobids")
 SHORT, LONG, LAST = 500, 5000, 1000
-ALONE = (200, 500)  # horizons of --alone
-DAG_SHARE = 0.15  # of the pairs of an order
 SEED = 2024  # for reporting; details were chosen on other seeds
 SHAPES: Mapping[str, Callable[[FloatArray], FloatArray]] = {
     "linear": lambda x: x,
@@ -155,57 +152,6 @@ def movielens(path: str, n_users: int, options: dict[str, int]) -> None:
             row(f"Setting {setting}{who}", users.replace(alpha=alpha), n)
 
 
-def orders_alone(n_users: int, only: str) -> None:
-    """LobBayes that knows only the orders, and believes in them, against LobIDS."""
-    print("\nLobBayes on the orders alone / LobIDS: mean cumulative regret, and the ratio\n")
-    print(f"| setting | {' | '.join(f'T={t}' for t in ALONE)} |")
-    print("|---|---|---|")
-    for name, env in settings(cross=False):
-        if only in name:
-            alone_row(name, env.sample(n_users, SEED), dag=False)
-            if name.endswith("m=15"):
-                alone_row(f"{name} DAGs", env.sample(n_users, SEED), dag=True)
-
-
-def alone_row(name: str, problems: lob.Problems, dag: bool) -> None:
-    """Play both policies for every user, on the user's own orders, and print their regret."""
-    unit, sigma = np.ptp(problems.means, axis=1) / (K - 1), problems.sigma
-    regret = np.empty((2, len(unit), ALONE[-1]))
-    for user, means in enumerate(problems.means):
-        own = problems.known_orders
-        known = own[user] if isinstance(own, lob.UserOrders) else own
-        orders = random_dags(known, np.random.default_rng([SEED, user])) if dag else known
-        prior = lob.Prior.from_orders(orders, sigma)
-        both: tuple[lob.Policy, ...] = lob.LobBayes(prior, trust=0.999), lob.LobIDS(orders, sigma)
-        for i, policy in enumerate(both):
-            regret[i, user] = play_alone(policy, means, sigma, user) / unit[user]
-    cells = []
-    for horizon in ALONE:
-        mine, other = regret[:, :, :horizon].sum(axis=2)
-        ratio = mine.mean() / other.mean()
-        error = (mine - ratio * other).std(ddof=1) / np.sqrt(len(mine)) / other.mean()
-        cells.append(f"{mine.mean():.1f} / {other.mean():.1f}: {ratio:.2f} ± {error:.2f}")
-    print(f"| {name} | {' | '.join(cells)} |", flush=True)
-
-
-def random_dags(orders: lob.LatentOrders, rng: np.random.Generator) -> lob.LatentOrders:
-    """Keep some pairs of each total order."""
-    pairs = [np.argwhere(above) for above in orders.precedes]
-    kept = [some[rng.random(len(some)) < DAG_SHARE] for some in pairs]
-    return lob.LatentOrders.from_relations(orders.n_arms, [some.tolist() for some in kept])
-
-
-def play_alone(policy: lob.Policy, means: FloatArray, sigma: float, user: int) -> FloatArray:
-    """Return one user's regret in each round."""
-    rng, shocks = np.random.default_rng([SEED, user, 1]), np.random.default_rng([SEED, user, 2])
-    state, regret = policy.start(), np.empty(ALONE[-1])
-    for t in range(len(regret)):
-        arm = policy.choose(state, rng)
-        policy.record(state, arm, means[arm] + sigma * shocks.standard_normal(1))
-        regret[t] = means.max() - means[arm[0]]
-    return regret
-
-
 def costs(n_users: int) -> None:
     """CPU time of choose and record, in batches, against lobTS."""
     print("\n| job | lobts, us | lobimed / lobts (bar 1.2) | lobids / lobts (bar 10) |")
@@ -239,7 +185,6 @@ def main() -> None:
     parser.add_argument("--users", type=int, default=200, help="users in each setting")
     parser.add_argument("--only", default="", help="only settings whose name has this text")
     parser.add_argument("--cross", action="store_true", help="all settings, not one change each")
-    parser.add_argument("--alone", action="store_true", help="LobBayes on orders alone, instead")
     parser.add_argument("--movielens", metavar="FOLDER", help="the real ratings, instead")
     for name, default in (("states", 60), ("min-movie-ratings", 200), ("min-user-ratings", 200)):
         parser.add_argument(f"--{name}", type=int, default=default, help="for --movielens")
@@ -253,9 +198,6 @@ def main() -> None:
             "min_user_ratings": options.min_user_ratings,
         }
         movielens(options.movielens, n_users, limits)
-        return
-    if options.alone:
-        orders_alone(n_users, options.only)
         return
     if options.only in "costs":
         costs(100 if options.quick else 1000)
