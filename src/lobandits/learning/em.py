@@ -59,7 +59,7 @@ LEAST_SCALE = 1e-3  # so that a scale can grow again
 LEAST_OWN = 0.1  # of the usual own variance, that every arm has
 USUALLY = 0.5  # of the usual own variance, by which arms differ at least
 SLOWER = 0.1  # per step of EM, are steps of own variances
-CAREFUL, AT_MOST = 3.0, 0.5  # standard errors, and of what users differ by
+CAREFUL, BY_ARM = 3.0, 2.0  # standard errors of all arms' own variances, and of each arm's
 SHARE_USERS = 1.0  # users of each state that are thought of
 DEAD = 1e-3  # of the largest column's mean square plus the own variance: a column to leave out
 CHECK = 5  # steps from one look at whether to go on to the next
@@ -470,15 +470,18 @@ def _near(p: Parameters, old: Parameters) -> bool:
 
 
 def careful(p: Parameters, t: Sums) -> Parameters:
-    """Return the parameters with own variances three standard errors higher than they seem.
+    """Return the parameters with own variances some standard errors higher than they seem.
 
     Few users often seem to differ by nothing of their own. Who believes that stops looking for it,
-    and pays for ever; who takes them to differ by a little more pays a little: at most half of
-    what they differ by in all. Mean rewards stay.
+    and pays for ever; who takes them to differ by a little more pays a little: three standard
+    errors of what all arms have in common, and two of what is each arm's own, but no more than
+    users differ by in all. Mean rewards stay.
     """
-    kind, together = p.likelihood, (p.loadings**2).sum(axis=1)
-    error = 1.0 / np.sqrt(_told(t).sum())
-    more = p.own + min(CAREFUL * error, AT_MOST * float((together + p.own).mean()))
+    kind, together, told = p.likelihood, (p.loadings**2).sum(axis=1), _told(t)
+    common = CAREFUL / np.sqrt(told.sum())
+    spread = USUALLY * (float(p.own.mean()) + common)
+    by_arm = BY_ARM / np.sqrt(told + 1.0 / spread**2)
+    more = p.own + np.minimum(common + by_arm, float((together + p.own).mean()))
     varied = together + p.components.direction[0, :, :, 0] ** 2
     before, after = (kind.expected(kind.mean, p.means, varied + own) for own in (p.own, more))
     return p._replace(own=more, means=p.means + kind.link(before) - kind.link(after))
