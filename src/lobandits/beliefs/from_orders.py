@@ -1,12 +1,14 @@
 r"""A prior for those who have orders and nothing else: it knows no scale.
 
-.. math:: \eta_a = \alpha + \lambda_c + g (1 + 0.3 t_c) \, x_a + 0.3 \, g \, \varepsilon_a, \qquad
-          x_a = \tfrac12 (|\{b : a \succ b\}| - |\{b : b \succ a\}|),
+.. math:: \eta_a = \alpha + \lambda_c + g (1 + 0.3 t_c) \, x_a + g \, \varepsilon_a, \qquad
+          \varepsilon_a \sim N(0, 0.3^2 + \mathrm{Var}_a),
 
-for an arm a of chain c: on a chain x is the centred place. Eight scales g, all as likely, stand for
-what is not known; the personal shift alpha is as good as flat, and every chain has a level lambda
-of about g k / 3, where there are several, and a slope of its own. Arms that an order compares, if
-only through others, are of one chain.
+for an arm a of chain c, with x its place from the middle of the chain. Eight scales g, all as
+likely, stand for what is not known; the personal shift alpha is as good as flat, and every chain
+has a level lambda of about g k / 3, where there are several, and a slope of its own. Arms that an
+order compares, if only through others, are of one chain. Where it leaves open how an arm compares
+with n others of the chain, these stand anywhere among the arms below, b, and above, a: so many are
+below as a beta-binomial variable of n, b + 1 and a + 1, whose mean and variance x and Var take.
 """
 
 import numpy as np
@@ -41,7 +43,7 @@ def prior_of_orders(orders: LatentOrders, sigma: float = 1.0) -> Prior:
         shares=np.full(m, 1.0 / m),
         means=c.mean[0],
         loadings=c.loading,
-        own=c.own,
+        own=c.own[0],
         scales=np.zeros(m),
         likelihood=Gaussian(sigma),
         factors=c.factor,
@@ -62,28 +64,39 @@ def components_of_orders(
     closed = orders.precedes
     above = closed[None] if closed.ndim == 3 else closed
     k, m = above.shape[-1], above.shape[1]
-    place = 0.5 * (above.sum(axis=3) - above.sum(axis=2))
+    chain = _chains(above)
+    place, spread = _places(above, chain)
     log = np.zeros(m) if log_shares is None else log_shares
     most = log.max()
     log = log - most - np.log(np.exp(log - most).sum() * len(SCALES))
-    direction, shuffle = _directions(above, place)
+    direction, shuffle = _directions(chain, place)
     components = Components(
         log_share=log[None] * np.ones((len(above), 1)),
         mean=place,
         direction=direction,
         loading=np.full((k, 1), FLAT * sigma),
-        own=np.full(k, OWN**2),
+        own=OWN**2 + spread,
         factor=3.0 * sigma / np.sqrt(k) * SCALES,
     )
     return components, np.concatenate([[0], 1 + shuffle, [1 + 2 * k]])
 
 
-def _directions(above: BoolArray, place: FloatArray) -> tuple[FloatArray, IntArray]:
+def _places(above: BoolArray, chain: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return mean and variance of each arm's place from the middle of its chain, (u, m, k)."""
+    over, under = above.sum(axis=2) + 1.0, above.sum(axis=3) + 1.0
+    size = (chain[..., None] == chain[..., None, :]).sum(axis=-1)
+    both = over + under
+    n = size + 1.0 - both  # of the chain, that the order does not compare with the arm
+    place = under + n * under / both - (size + 1.0) / 2.0
+    return place, n * under * over * (both + n) / (both**2 * (both + 1.0))
+
+
+def _directions(chain: IntArray, place: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return levels and slopes of chains, (u, m, k, e); a slope alone where there is one chain.
 
     Also number them, (e,): levels from 0, slopes from k.
     """
-    chain, k = _chains(above), above.shape[-1]
+    k = chain.shape[-1]
     n_chains = int(chain.max()) + 1
     member = chain[..., None] == np.arange(n_chains)  # (u, m, k, chains)
     slope = OWN * place[..., None] * member

@@ -114,7 +114,7 @@ def levels(c: Components) -> FloatArray:
          np.broadcast_to(f * c.direction[:, None], (*shape, e))],
         axis=-1,
     )  # fmt: skip
-    precision = 1.0 / np.broadcast_to(f[..., 0] ** 2 * c.own, shape)
+    precision = 1.0 / np.broadcast_to(f[..., 0] ** 2 * c.own[:, None], shape)
     weighed = columns * precision[..., None]
     inner = np.swapaxes(columns, -1, -2) @ weighed + np.eye(columns.shape[-1])
     solved = np.linalg.solve(inner, weighed.sum(axis=-2)[..., None])
@@ -335,7 +335,7 @@ def read_component(u: int, j: int, cells: Cells, x: Mixture, r: PointMemory) -> 
         r.pull[a] = r.cell[a] = 0.0
     for i in range(cells.start[u], cells.start[u + 1]):
         a = cells.arm[i]
-        own = f * f * c.own[a]
+        own = f * f * c.own[at, s, a]
         r.pull[a] = own / (own + cells.variance[row, i])
         r.cell[a] = 1.0 / cells.variance[row, i]
         r.mean[a] += r.pull[a] * (cells.value[row, i] - r.mean[a])
@@ -360,7 +360,9 @@ def order_chance(u: int, j: int, least: float, x: Mixture, r: PointMemory) -> fl
         gather(at, s, b, f, c, p.row)
         for i in range(p.row.shape[0]):
             p.row[i] = (1.0 - r.pull[a]) * r.column[i] - (1.0 - r.pull[b]) * p.row[i]
-        variance = f * f * (c.own[a] * (1.0 - r.pull[a]) + c.own[b] * (1.0 - r.pull[b]))
+        variance = (
+            f * f * (c.own[at, s, a] * (1.0 - r.pull[a]) + c.own[at, s, b] * (1.0 - r.pull[b]))
+        )
         variance += forward(p.lower[j], p.row)
         z = (r.mean[a] - r.mean[b]) / math.sqrt(max(variance, LEAST_VARIANCE))
         if z >= SURE:
@@ -416,7 +418,7 @@ def place(
     for a in range(k):
         gather(at, s, a, f, c, p.row)
         free = 1.0 - r.pull[a]
-        own = math.sqrt(f * f * c.own[a] * free)
+        own = math.sqrt(f * f * c.own[at, s, a] * free)
         weight = level[a] + r.cell[a]
         total += weight
         normals = table[(turn * STRIDE + x.shuffle[size] + a) % table.shape[0]]
@@ -455,7 +457,9 @@ def inverse_variances(u: int, j: int, x: Mixture, r: PointMemory) -> None:
     for a in range(r.mean.shape[0]):
         gather(at, s, a, f, c, p.row)
         free = 1.0 - r.pull[a]
-        own = f * f * c.own[a] * free + free * free * forward(p.lower[j], p.row) - 1.0 / total
+        own = (
+            f * f * c.own[at, s, a] * free + free * free * forward(p.lower[j], p.row) - 1.0 / total
+        )
         r.weight[a] = 1.0 / max(own, LEAST_VARIANCE)
 
 
@@ -548,5 +552,5 @@ def draw_rows(
         for a in range(out.shape[1]):
             gather(at, s, a, f, c, r.posterior.row)
             free = 1.0 - r.pull[a]
-            sd = math.sqrt(f * f * c.own[a] * free)
+            sd = math.sqrt(f * f * c.own[at, s, a] * free)
             out[u, a] = r.mean[a] + free * dot(r.posterior.row, r.column) + sd * own[u, a]

@@ -30,6 +30,7 @@ from lobandits.basics.checks import FloatArray, IntArray
 from lobandits.basics.kernel import kernel
 
 LOG_2_PI = math.log(2.0 * math.pi)
+LEAST, MOST = 1e-100, 1e100  # of a product whose logarithm is to be taken
 NEGLIGIBLE = 1e-9  # a component's share of a user that tells nothing of the user's tastes
 
 
@@ -43,7 +44,7 @@ class Components(NamedTuple):
     mean: FloatArray  # (u, m, k)
     direction: FloatArray  # (u, m, k, e): columns of a state's own, E
     loading: FloatArray  # (k, r): columns that all states share, L
-    own: FloatArray  # (k,): what users differ by in one arm alone
+    own: FloatArray  # (u, m, k): what users differ by in one arm alone
     factor: FloatArray  # (b,)
 
 
@@ -89,15 +90,20 @@ def condition(u: int, x: Cells, c: Components, p: Posterior) -> None:
                 q[i, h] = 0.0
             q[i, i] = 1.0
             b[i] = 0.0
-        misfit = 0.0
+        misfit, product = LOG_2_PI * (x.start[u + 1] - x.start[u]), 1.0
         for i in range(x.start[u], x.start[u + 1]):
+            # Invariant: misfit + log(product) is the sum over cells before; logs are dear.
             a = x.arm[i]
-            v = f * f * c.own[a] + x.variance[row, i]
-            r = x.value[row, i] - f * c.mean[at, s, a]
-            misfit += math.log(v) + LOG_2_PI + r * r / v
+            v = f * f * c.own[at, s, a] + x.variance[row, i]
+            r, weight = x.value[row, i] - f * c.mean[at, s, a], 1.0 / v
+            misfit += r * r * weight
+            product *= v
+            if not LEAST < product < MOST:
+                misfit += math.log(product)
+                product = 1.0
             gather(at, s, a, f, c, p.row)
-            add_cell(p.row, r, 1.0 / v, q, b)
-        misfit += solve(q, b)
+            add_cell(p.row, r, weight, q, b)
+        misfit += math.log(product) + solve(q, b)
         rest = x.rest[u, j if x.rest.shape[1] > 1 else 0]
         p.log[j] = c.log_share[at, s] + rest - 0.5 * misfit
 
@@ -200,7 +206,7 @@ def cell_beliefs(x: Cells, c: Components, e: FloatArray, v: FloatArray) -> None:
             f, s, row = c.factor[j // m], j % m, j if len(x.value) > 1 else 0
             for i in range(x.start[u], x.start[u + 1]):
                 a = x.arm[i]
-                own = f * f * c.own[a]
+                own = f * f * c.own[at, s, a]
                 h = own / (own + x.variance[row, i])
                 gather(at, s, a, f, c, p.row)
                 centre = f * c.mean[at, s, a] + dot(p.row, p.centre[j])
@@ -244,9 +250,10 @@ def tastes_of_users(
                 variance[u, j, a] = forward(p.lower[j], p.row)
             for i in range(x.start[u], x.start[u + 1]):
                 a = x.arm[i]
-                h = f * f * c.own[a] / (f * f * c.own[a] + x.variance[row, i])
+                own = f * f * c.own[at, s, a]
+                h = own / (own + x.variance[row, i])
                 mean[u, j, a] += h * (x.value[row, i] - mean[u, j, a])
                 variance[u, j, a] *= (1.0 - h) ** 2
-                variance[u, j, a] -= f * f * c.own[a] * h
+                variance[u, j, a] -= own * h
             for a in range(mean.shape[2]):
-                variance[u, j, a] += f * f * c.own[a]
+                variance[u, j, a] += f * f * c.own[at, s, a]

@@ -81,8 +81,9 @@ class Prior(Frozen, Tabular):
         The states' means; their ranks are the orders.
     loadings : (k, r)
         L: what users differ by together. The first column is the personal shift.
-    own : (k,)
-        d: the variance of what users differ by in one arm alone.
+    own : (k,), or (m, k)
+        d: the variance of what users differ by in one arm alone; one for each state, where states
+        know more of other arms.
     scales : (m,)
         rho: users of a state have 1 + rho_s times its differences between arms, give or take.
     likelihood
@@ -140,7 +141,7 @@ class Prior(Frozen, Tabular):
             means=means,
             shares=_shares(self.shares, m),
             loadings=_loadings(self.loadings, k),
-            own=_not_negative("own", self.own, k, "arm"),
+            own=_own(self.own, m, k),
             scales=_not_negative("scales", self.scales, m, "state"),
             factors=factors,
             directions=_directions(self.directions, m, k),
@@ -182,9 +183,15 @@ class Prior(Frozen, Tabular):
             mean=writable(self.means)[None],
             direction=writable(self.state_directions)[None],
             loading=writable(self.loadings),
-            own=np.maximum(self.own, np.finfo(float).tiny),
+            own=np.maximum(self.state_own, np.finfo(float).tiny)[None],
             factor=writable(self.factors),
         )
+
+    @property
+    def state_own(self) -> FloatArray:
+        """The own variances of each state, (m, k)."""
+        own: FloatArray = np.broadcast_to(self.own, self.means.shape)
+        return own
 
     @cached_property
     def state_directions(self) -> FloatArray:
@@ -280,7 +287,7 @@ class Prior(Frozen, Tabular):
         factors = random.choice(self.factors, size=(n, 1))
         together = random.standard_normal((n, self.loadings.shape[1])) @ self.loadings.T
         columns = random.standard_normal((n, 1, self.state_directions.shape[2]))
-        own = np.sqrt(self.own) * random.standard_normal((n, self.n_arms))
+        own = np.sqrt(self.state_own[states]) * random.standard_normal((n, self.n_arms))
         personal = (columns * self.state_directions[states]).sum(axis=2)
         eta = together + factors * (self.means[states] + personal + own)
         return states, self.likelihood.mean(np.clip(eta, *self._bounds))
@@ -412,9 +419,9 @@ class Prior(Frozen, Tabular):
         if at is None:
             mean, row = self.means.mean(axis=1), self.loadings.mean(axis=0)
             wide = self.shares @ self.means.var(axis=1) + self.loadings.var(axis=0).sum()
-            own = float(self.own.mean() + wide)
+            own = self.own.mean(axis=-1) + wide
         else:
-            mean, row, own = self.means[:, at], self.loadings[at], 2.0 * float(self.own[at])
+            mean, row, own = self.means[:, at], self.loadings[at], 2.0 * self.own[..., at]
         directions = self.directions
         if directions is not None:
             new = np.zeros_like(directions[:, :1]) if at is None else directions[:, [at]]
@@ -423,7 +430,7 @@ class Prior(Frozen, Tabular):
             arms=(*self.arms, name),
             means=np.column_stack([self.means, mean]),
             loadings=np.vstack([self.loadings, row]),
-            own=np.append(self.own, own),
+            own=np.concatenate([self.own, own[..., None]], axis=-1),
             likelihood=self.likelihood.with_arm(at),
             directions=directions,
             known=known,
@@ -538,6 +545,14 @@ def _not_negative(name: str, value: ArrayLike, n: int, noun: str) -> FloatArray:
             f"got {numbers.tolist()!s:.80}"
         )
     return numbers
+
+
+def _own(value: ArrayLike, m: int, k: int) -> FloatArray:
+    own = np.asarray(value, np.float64)
+    if own.ndim == 2 and own.shape == (m, k):
+        _not_negative("own", own.ravel(), m * k, "state and arm")
+        return finite_array("own", own)
+    return _not_negative("own", value, k, "arm")
 
 
 def _loadings(value: ArrayLike, k: int) -> FloatArray:

@@ -81,10 +81,9 @@ class Parameters(NamedTuple):
         """The parameters as kernels read them."""
         away = self.means - self.means.mean(axis=1, keepdims=True)
         direction = (self.scales[:, None] * away)[None, :, :, None]
-        return Components(
-            np.log(self.shares)[None], self.means[None], direction, self.loadings, self.own,
-            np.ones(1),
-        )  # fmt: skip
+        own = np.broadcast_to(self.own, (1, *self.means.shape)).copy()
+        log_shares = np.log(self.shares)[None]
+        return Components(log_shares, self.means[None], direction, self.loadings, own, np.ones(1))
 
 
 class Pull(NamedTuple):
@@ -217,7 +216,7 @@ def add_users(x: Cells, counts: FloatArray, c: Components, out: Sums) -> None:
             row = s if len(x.value) > 1 else 0
             for i in range(x.start[u], x.start[u + 1]):
                 a = x.arm[i]
-                v = c.own[a] + x.variance[row, i]
+                v = c.own[0, s, a] + x.variance[row, i]
                 w = share[s] / v
                 gather(0, s, a, 1.0, c, column)
                 e, away = column[r], x.value[row, i] - c.mean[0, s, a]
@@ -243,8 +242,8 @@ def add_users(x: Cells, counts: FloatArray, c: Components, out: Sums) -> None:
                 out.own[a, 2] += w / v
                 out.own[a, 3] += w / v * (rest / v - 1.0) ** 2
                 out.cells[a] += share[s]
-                h2 = c.own[a] / v
-                eta = (1.0 - h2) ** 2 * rest + c.own[a] * (1.0 - h2)
+                h2 = c.own[0, s, a] / v
+                eta = (1.0 - h2) ** 2 * rest + c.own[0, s, a] * (1.0 - h2)
                 out.noise[0] += share[s] * counts[i] * eta
 
 

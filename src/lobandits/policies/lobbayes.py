@@ -9,6 +9,7 @@ from lobandits.basics.checks import BoolArray, FloatArray, IntArray, fraction, w
 from lobandits.beliefs.cells import settled_cells
 from lobandits.beliefs.from_orders import EXPERT
 from lobandits.beliefs.points import Mixture, make_mixture, points_of_users
+from lobandits.beliefs.posterior import Cells, condition, make_posterior, tastes_of_users
 from lobandits.beliefs.prior import Prior
 from lobandits.policies.explanation import Details
 from lobandits.policies.prior_policy import PriorPolicy
@@ -165,16 +166,31 @@ def moments_of_users(
     points, top, shares = points_of_users(counts, cells, allowed, mixture, n_points)
     if not likelihood.exact:
         points = likelihood.mean(points)
+        points += (_means(cells, shares, prior, mixture) - points.mean(axis=2))[:, :, None]
+        top = np.where(allowed[:, :, None], points, -np.inf).argmax(axis=1)
     noise = likelihood.noise(points.mean(axis=2))
     return moments_of(points, top, noise), shares
+
+
+def _means(cells: Cells, shares: FloatArray, prior: Prior, mixture: Mixture) -> FloatArray:
+    """Return the posterior means of users' mean rewards, (n, k): a few points of rare clicks err.
+
+    Arms of nearly the same mean would then be played in turn.
+    """
+    c, likelihood = mixture.components, prior.likelihood
+    by_component = shares[:, : shares.shape[1] // 2] + shares[:, shares.shape[1] // 2 :]
+    eta, variance = np.empty((2, *by_component.shape, prior.n_arms))
+    tastes_of_users(cells, c, by_component, eta, variance)
+    means: FloatArray = np.einsum(
+        "nj,nja->na", by_component, likelihood.expected(likelihood.mean, eta, variance)
+    )
+    return means
 
 
 def user_loadings(
     prior: Prior, counts: FloatArray | IntArray, sums: FloatArray, state: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return mean and standard deviation of one user's z in a state, (r,) each."""
-    from lobandits.beliefs.posterior import condition, make_posterior
-
     one = prior.components
     cells = settled_cells(counts[:1].astype(np.float64), sums[:1], prior.likelihood, one)
     memory = make_posterior(one)

@@ -121,7 +121,7 @@ def _components(prior: Prior) -> Iterator[Prior]:
                 np.ones(1),
                 factor * prior.means[[s]],
                 prior.loadings,
-                factor**2 * prior.own,
+                factor**2 * prior.state_own[s],
                 prior.scales[[s]],
                 prior.likelihood,
                 directions=None if further is None else factor * further[[s]],
