@@ -213,12 +213,12 @@ def test_every_public_name_in_the_documents_exists(page: Path) -> None:
 
 def show_outputs(page: Path) -> None:
     """Write a page whose blocks show what is printed now."""
-    text = page.read_text(encoding="utf-8")
+    lines = page.read_text(encoding="utf-8").splitlines(keepends=True)
     with TemporaryDirectory() as folder, chdir(folder):
-        for block, printed in outputs(page):
-            if not same(block.text, printed):
-                text = text.replace(f"```text\n{block.text}```", f"```text\n{printed}```")
-    page.write_text(text, encoding="utf-8")
+        changed = [(block, new) for block, new in outputs(page) if not same(block.text, new)]
+    for block, printed in reversed(changed):
+        lines[block.line : block.line + block.text.count("\n")] = [printed]
+    page.write_text("".join(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":
