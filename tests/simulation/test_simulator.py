@@ -6,11 +6,11 @@ from tests.simulation.helpers import Constant, fixed, same, second_arm
 
 from lobandits.errors import LobInputError
 from lobandits.policies import MTS, POLICIES, TS, UCB, TopArmsUCB
-from lobandits.policies.registry import needs_prior
+from lobandits.policies.registry import needs
 from lobandits.simulation import Problems, Result, Synthetic, simulate
 
 ENV = Synthetic(n_arms=5, n_states=4, scale=(0.5, 2.0))
-NAMES = tuple(name for name, cls in POLICIES.items() if not needs_prior(cls))
+NAMES = tuple(name for name, cls in POLICIES.items() if not needs(cls, "prior"))
 
 
 def run(**changes: Any) -> Result:

@@ -53,9 +53,9 @@ def policy_names(text: str, known: Iterable[str]) -> list[str]:
 def playable(prior: bool) -> list[str]:
     """Return the names of all policies, without a prior those that need none."""
     from lobandits.policies import POLICIES
-    from lobandits.policies.registry import needs_prior
+    from lobandits.policies.registry import needs
 
-    return [name for name, cls in POLICIES.items() if prior or not needs_prior(cls)]
+    return [name for name, cls in POLICIES.items() if prior or not needs(cls, "prior")]
 
 
 class PolicyCommand(TyperCommand):

@@ -1,6 +1,5 @@
 """A file of orders or of a learned model: what it holds, and the policy that knows it."""
 
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -91,17 +90,17 @@ def read_policy(
     """
     from lobandits.basics.checks import seconds_of
     from lobandits.policies import POLICIES, make_policy
-    from lobandits.policies.registry import parse_name
+    from lobandits.policies.registry import missing, parse_name
 
     known = _known(model, orders, sigma)
     policy = policy or ("lobts" if known.prior is None else "lobbayes")
     name, options = parse_name(policy)
-    needs = {field.name for field in fields(POLICIES[name])} - set(options)
-    for what, words in (("state_means", "every state's means"), ("prior", "a prior")):
-        if what in needs and getattr(known, what) is None:
+    words = {"state_means": "every state's means", "prior": "a prior"}
+    for what in missing(POLICIES[name], known._asdict() | options):
+        if what in words:
             raise LobInputError(
-                f"{name} needs {words}, which {orders} lacks; give --model, a file that lob learn "
-                "wrote"
+                f"{name} needs {words[what]}, which {orders} lacks; give --model, a file that lob "
+                "learn wrote"
             )
     fades: dict[str, Any] = (
         {} if half_life is None else {"half_life": seconds_of("--half-life", half_life)}

@@ -2,7 +2,7 @@
 
 import ast
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import MISSING
 from functools import cache
 from importlib.metadata import entry_points
@@ -131,49 +131,47 @@ def make_policy(
     parameters = parameters_of(cls)
     for option in options:
         one_of(f"option of {name}", option, parameters)
-    known = known_of(problems, [p for p in parameters if p not in options], horizon)
-    if "prior" in known and known["prior"] is None:
-        if needs_prior(cls):
-            raise LobInputError(
-                f"{name} needs a prior, and these problems have none; learn one from past users, "
-                "with Synthetic or FixedProblems(..., past_users=600) or MovieLens(..., "
-                f"hold_out=0.5), or give it: make_policy({name!r}, problems, prior=prior)"
-            )
-        del known["prior"]
-    values = known | options
-    if values.get("horizon", 1) is None:
-        raise LobInputError(f"{name} needs the horizon: make_policy({name!r}, problems, horizon=T)")
-    return cls(**values)
+    values = _known(problems, parameters, horizon) | options
+    for what in missing(cls, values):
+        raise LobInputError(f"{name} needs {ADVICE[what]}")
+    return cls(**{key: value for key, value in values.items() if value is not None})
 
 
-KNOWN = ("n_arms", "sigma", "orders", "state_means")
+ADVICE = {
+    "prior": "a prior, and these problems have none; learn one from past users, with Synthetic or "
+    "FixedProblems(..., past_users=600) or MovieLens(..., hold_out=0.5), or give it: prior=...",
+    "state_means": "the means of states; give the problems state_means",
+    "horizon": "the horizon, a number of rounds: make_policy(name, problems, horizon=T)",
+}
 
 
-def known_of(
-    problems: ProblemLike, parameters: Collection[str], horizon: int | None = None
+def missing(cls: "type[Policy]", values: Mapping[str, Any]) -> list[str]:
+    """Return what a policy cannot be made without, of `ADVICE`, and these values lack."""
+    return [what for what in ADVICE if needs(cls, what) and values.get(what) is None]
+
+
+def needs(cls: "type[Policy]", parameter: str) -> bool:
+    """Tell whether a policy has this parameter, and cannot be made without it."""
+    of = cls._fields().get(parameter)
+    return of is not None and of.default is MISSING and of.default_factory is MISSING
+
+
+def _known(
+    problems: ProblemLike, parameters: Collection[str], horizon: int | None
 ) -> dict[str, Any]:
     """Return what a policy with these parameters may know of problems."""
-    known = {name: getattr(problems, name) for name in KNOWN if name in parameters}
-    if "prior" in parameters:
-        known["prior"] = getattr(problems, "prior", None)
-    if "arms" in parameters:
-        known["arms"] = _with_states(problems).arms
-    if "orders" in parameters and problems.orders is None:
-        known["orders"] = _with_states(problems).orders
-    if "horizon" in parameters:
-        known["horizon"] = horizon
-    return known
-
-
-def _with_states(problems: ProblemLike) -> Any:
-    """Return what knows arms and orders of problems: their orders, or else their prior."""
-    return getattr(problems, "prior", None) if problems.orders is None else problems.orders
-
-
-def needs_prior(cls: "type[Policy]") -> bool:
-    """Tell whether a policy cannot be made without a prior."""
-    of = cls._fields().get("prior")
-    return of is not None and of.default is MISSING and of.default_factory is MISSING
+    prior = getattr(problems, "prior", None)
+    named = prior if problems.orders is None else problems.orders  # what has orders and arms
+    known = {
+        "n_arms": problems.n_arms,
+        "sigma": problems.sigma,
+        "orders": getattr(named, "orders", named),
+        "state_means": problems.state_means,
+        "prior": prior,
+        "arms": getattr(named, "arms", None),
+        "horizon": horizon,
+    }
+    return {name: value for name, value in known.items() if name in parameters}
 
 
 def parameters_of(cls: "type[Policy]") -> list[str]:
@@ -183,14 +181,9 @@ def parameters_of(cls: "type[Policy]") -> list[str]:
 
 def parse_name(text: str) -> tuple[str, dict[str, Any]]:
     """Split ``"lobts(project_every=10)"`` into a policy's name and its options."""
-    name = text.partition("(")[0]
-    return split_options(text, [name] if name in _classes else list(POLICIES))
-
-
-def split_options(text: str, names: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    """Split ``"name(option=1, other=word)"`` into one of ``names`` and its options."""
     name, bracket, inside = text.partition("(")
-    one_of("policy", name, names)
+    if name not in _classes:
+        one_of("policy", name, list(POLICIES))
     if not bracket:
         return name, {}
     try:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import repeat
 from threading import Event
 from typing import TYPE_CHECKING, Any, cast
@@ -101,7 +101,7 @@ class PolicyRun:
         """Return the policy that plays: the one given, named or made by a function."""
         label, problems = self.label, self.problems
         if isinstance(spec, str):
-            policy = _named(spec, problems, self.chunk.horizon)
+            policy = make_policy(spec, cast("Any", problems), horizon=self.chunk.horizon)
         else:
             policy = spec if isinstance(spec, Policy) else spec(problems)
         if not isinstance(policy, Policy):
@@ -192,15 +192,6 @@ class PolicyRun:
 def policy_class(name: str) -> type[Policy]:
     """Return the class of a policy's name; refuse a name, or options, that cannot be read."""
     return POLICIES[parse_name(name)[0]]
-
-
-def _named(name: str, problems: Problems, horizon: int) -> Policy:
-    """Return the policy of that name for these problems."""
-    plain, options = parse_name(name)
-    needed = {field.name for field in fields(cast("Any", POLICIES[plain]))} - set(options)
-    if problems.state_means is None and "state_means" in needed:
-        raise LobInputError(f"{name} needs the means of states; give the problems state_means")
-    return make_policy(name, cast("Any", problems), horizon=horizon)
 
 
 def _words(error: Exception) -> str:
