@@ -1,7 +1,7 @@
 """The one decorator behind every compiled kernel."""
 
 import hashlib
-import sys
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -17,6 +17,7 @@ from lobandits.basics.sources import PACKAGE
 P = ParamSpec("P")
 R = TypeVar("R")
 A = TypeVar("A", bound=np.generic)
+logger = logging.getLogger("lobandits")  # on standard error, unless a program says otherwise
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -88,7 +89,7 @@ class _Notice(event.Listener):  # type: ignore[misc]
     def on_start(self, of: Any) -> None:
         if not self.said and of.data["dispatcher"].__module__.startswith("lobandits."):
             self.said = True
-            print("lobandits: compiling its kernels, once on this machine ...", file=sys.stderr)
+            logger.warning("lobandits: compiling its kernels, once on this machine ...")
 
     def on_end(self, of: Any) -> None:
         """Say nothing more."""
