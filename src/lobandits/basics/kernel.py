@@ -17,7 +17,7 @@ from lobandits.basics.sources import PACKAGE
 P = ParamSpec("P")
 R = TypeVar("R")
 A = TypeVar("A", bound=np.generic)
-logger = logging.getLogger("lobandits")  # on standard error, unless a program says otherwise
+logger = logging.getLogger(__name__)  # on standard error, unless a program says otherwise
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:

@@ -66,6 +66,7 @@ def start_logging(level: str = "info") -> None:
     theirs.addFilter(NoRepeats())
     loggers = (
         ("lobandits.service", level, ours),
+        ("lobandits.basics", "warning", ours),
         ("uvicorn.error", "warning", theirs),
         ("asyncio", "error", theirs),
     )
