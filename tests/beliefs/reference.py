@@ -56,7 +56,7 @@ def components_of(prior: Prior) -> list[Component]:
                     del columns[1]  # no column, so that others take the same normals
             log = math.log(prior.shares[s] / len(prior.factors))
             found.append(
-                Component(log, f * prior.means[s], np.hstack(columns), f**2 * prior.own, s)
+                Component(log, f * prior.means[s], np.hstack(columns), f**2 * prior.state_own[s], s)
             )
     return found
 
@@ -69,7 +69,7 @@ def components_of_user(c: Components, user: int) -> list[Component]:
             float(c.log_share[user, s]),
             f * c.mean[user, s],
             np.hstack([c.loading, f * c.direction[user, s]]),
-            f**2 * c.own,
+            f**2 * c.own[user, s],
             s,
         )
         for f in c.factor

@@ -52,31 +52,59 @@ def test_every_chain_has_a_level_and_a_slope() -> None:
 def test_arms_connected_through_others_are_of_one_chain() -> None:
     """2 is below 0 and 1, which no relation connects; 3 below 1; 4 stands alone."""
     prior = Prior.from_orders(DAG)
-    np.testing.assert_array_equal(prior.means[0], [0.5, 1.0, -1.0, -0.5, 0.0])
-    np.testing.assert_array_equal(prior.means[1], [1.5, 0.0, 0.0, 0.0, -1.5] * np.ones(5))
+    # of the chain's four arms 0 leaves two open: 2 + 2 x 2 / 3 of 4, from the middle, 2.5
+    np.testing.assert_allclose(prior.means[0], [5 / 6, 1.25, -1.25, -5 / 6, 0.0])
+    np.testing.assert_allclose(prior.means[1], [1.5, 0.0, 0.0, 0.0, -1.5])
+
+
+def test_what_an_order_leaves_open_is_an_arms_own() -> None:
+    """The place of an arm with b below, a above and n open: n urns, filled one after the other."""
+    orders = LatentOrders.from_relations(6, [[(0, 1), (1, 2), (0, 3), (4, 2), (4, 5)]])
+    prior = Prior.from_orders(orders)
+    above = orders[0].precedes
+    for arm in range(6):
+        over, under = int(above[:, arm].sum()), int(above[arm].sum())
+        chances = {under + 1: 1.0}  # that the arm has this place from below
+        for more in range(5 - over - under):  # each falls into one of the gaps, all as likely
+            after: dict[int, float] = {}
+            for place, chance in chances.items():
+                below = place / (over + under + more + 2)
+                after[place + 1] = after.get(place + 1, 0.0) + chance * below
+                after[place] = after.get(place, 0.0) + chance * (1 - below)
+            chances = after
+        places, weights = np.array(list(chances)), np.array(list(chances.values()))
+        mean = float(weights @ places)
+        np.testing.assert_allclose(prior.means[0, arm], mean - 3.5)
+        np.testing.assert_allclose(
+            prior.state_own[0, arm], 0.09 + weights @ (places - mean) ** 2, atol=1e-12
+        )
 
 
 def covariance(prior: Prior, s: int) -> FloatArray:
     """Of a state's users, without the shift and with a factor of 1."""
     e = columns(prior)[s]
-    c: FloatArray = e @ e.T + np.diag(prior.own)
+    c: FloatArray = e @ e.T + np.diag(prior.state_own[s])
     return c
 
 
 @pytest.mark.parametrize("orders", [TOTAL, CHAINS, DAG], ids=["total", "chains", "dag"])
 def test_tastes_are_those_of_the_equation(orders: LatentOrders) -> None:
-    """lambda_c + (1 + 0.3 t_c) x_a + 0.3 eps_a, chain by chain."""
+    """lambda_c + (1 + 0.3 t_c) x_a + eps_a, chain by chain."""
     prior, k = Prior.from_orders(orders), orders.n_arms
     for s, order in enumerate(orders):
         above = order.precedes
         linked = above | above.T | np.eye(k, dtype=bool)
         for _ in range(k):
             linked = linked @ linked
-        x = 0.5 * (above.sum(axis=1) - above.sum(axis=0).astype(float))
+        over, under = above.sum(axis=0) + 1.0, above.sum(axis=1) + 1.0
+        size = linked.sum(axis=1)
+        x = under * (size + 1) / (over + under) - (size + 1) / 2
+        n = size + 1 - over - under
+        own = 0.09 + n * over * under * (size + 1) / (over + under) ** 2 / (over + under + 1)
         several = not linked.all()
-        wanted = linked * (several * (k / 3) ** 2 + 0.09 * np.outer(x, x)) + 0.09 * np.eye(k)
+        wanted = linked * (several * (k / 3) ** 2 + 0.09 * np.outer(x, x)) + np.diag(own)
         np.testing.assert_allclose(covariance(prior, s), wanted, atol=1e-12)
-        np.testing.assert_array_equal(prior.means[s], x)
+        np.testing.assert_allclose(prior.means[s], x, atol=1e-12)
 
 
 def test_users_of_their_own_orders_have_them_in_one_array() -> None:

@@ -9,6 +9,7 @@ from tests.beliefs.reference import (
     components_of,
     components_of_user,
     expected,
+    mixture,
     points_of_user,
 )
 from tests.policies.reference import alike, best_among, sample, tie
@@ -43,9 +44,23 @@ class BeliefTwin:
         eta, tops = points_of_user(*given, self.orders, self.trust, self.shuffle)
         return self.likelihood.mean(eta), tops
 
+    def moved_points(self, n: int) -> tuple[FloatArray, list[int]]:
+        """Points moved to the arms' posterior means, where these are not those of the tastes."""
+        points, tops = self.points(n)
+        if self.likelihood.exact:
+            return points, tops
+        counts, sums = np.array(self.N, dtype=float), np.array(self.total)
+        shares, _, means, covariances = mixture(self.components, self.likelihood, counts, sums)
+        wanted = sum(
+            share * expected(self.likelihood.mean, self.likelihood, mean, np.diag(cov))
+            for share, mean, cov in zip(shares, means, covariances, strict=True)
+        )
+        points = points + (wanted - points.mean(axis=0))
+        return points, np.where(self.allowed, points, -np.inf).argmax(axis=1).tolist()
+
     def mixture(self, n: int, power: float) -> list[float]:
         """The mixture of two allowed arms of the least information ratio over n points."""
-        points, tops = self.points(n)
+        points, tops = self.moved_points(n)
         _, regret, between = moments(points, tops)
         information = between / self.likelihood.noise(points.mean(axis=0))
         return two_arms(regret, information, power, np.array(self.allowed))
@@ -97,7 +112,9 @@ class LobBayesTwin(BeliefTwin):
 
     def power(self) -> float:
         doubt = min(1.0, 2 * (1 - self.trust))
-        return 1.4 + doubt * (0.6 + 4 / (1 + sum(self.N) / (4 * self.prior.worth)))
+        worth = self.prior.worth
+        extra = max(4.0, 2 * float(np.sqrt(worth)))
+        return 1.4 + doubt * (0.6 + extra / (1 + sum(self.N) / (4 * worth)))
 
     def chances(self) -> list[float]:
         return self.mixture(32, self.power())

@@ -169,8 +169,10 @@ def test_an_arm_on_top_of_every_point_has_no_regret_and_tells_nothing() -> None:
 
 
 def test_regret_weighs_most_while_the_prior_knows_more_than_the_plays() -> None:
-    power = exponents(np.array([0.0, 20.0, 1e9]), doubt=1.0, worth=5.0)
+    power = exponents(np.array([0.0, 16.0, 1e9]), doubt=1.0, worth=4.0)
     np.testing.assert_allclose(power, [6.0, 4.0, 2.0])
     np.testing.assert_allclose(exponents(np.array([0.0, 1e9]), 0.0, 5.0), 1.4)
+    rare = exponents(np.array([0.0, 400.0, 1e9]), doubt=1.0, worth=100.0)
+    np.testing.assert_allclose(rare, [22.0, 12.0, 2.0])
     half = exponents(np.array([0.0]), doubt=0.5, worth=5.0)
     np.testing.assert_allclose(half, 1.4 + 0.5 * 4.6)

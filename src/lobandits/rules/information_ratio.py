@@ -9,9 +9,10 @@ Over points of a user's mean rewards, of which arm b is on top in a share P(top 
 with :math:`\sigma_a^2` the variance of one reward of the arm: what playing it tells of which arm is
 on top. The exponent is large before much is known, so that little is spent on looking around:
 
-.. math:: \lambda = 1.4 + \delta \Big(0.6 + \frac{4}{1 + t / (4 n_0)}\Big)
+.. math:: \lambda = 1.4 + \delta \Big(0.6 + \frac{\max(4, 2 \sqrt{n_0})}{1 + t / (4 n_0)}\Big)
 
 after t plays, where the prior is worth :math:`n_0` plays of an arm and :math:`\delta` is doubt.
+Where clicks are rare n0 is large, and what one play tells hardly ever pays.
 """
 
 from typing import NamedTuple
@@ -22,7 +23,7 @@ from lobandits.basics.checks import BoolArray, FloatArray, IntArray
 from lobandits.basics.kernel import kernel, writable
 
 SURE, UNSURE = 1.4, 0.6  # the exponent of regret where orders are certain, and what doubt adds
-EXTRA = 4.0  # what doubt adds beyond before the first play
+EXTRA, BY_WORTH = 4.0, 2.0  # what doubt adds beyond before the first play, and by sqrt(n0)
 LASTS = 4.0  # it is halved after so many times the plays that the prior is worth
 ALIKE = 1e-9  # arms whose regret and information differ by less, relative to the largest, share
 
@@ -38,7 +39,8 @@ class Moments(NamedTuple):
 
 def exponents(plays: FloatArray, doubt: float, worth: float) -> FloatArray:
     """Return lambda of each user: it falls as plays outnumber what the prior is worth."""
-    power: FloatArray = SURE + doubt * (UNSURE + EXTRA / (1.0 + plays / (LASTS * worth)))
+    extra = max(EXTRA, BY_WORTH * worth**0.5)
+    power: FloatArray = SURE + doubt * (UNSURE + extra / (1.0 + plays / (LASTS * worth)))
     return power
 
 
