@@ -1,9 +1,9 @@
 """Clicks and counts in generated worlds: LobBayes against Popular and MixTS, on the same prior.
 
 A world has four states; users have levels and tastes of their own, in log odds, or log rates:
-eta = base + state's N(0, 0.8^2) + level N(0, 0.5^2) + own N(0, 0.4^2), for 15 arms, and the base
-makes the average rate. 4,000 past users teach. Run with ``python benchmarks/clicks.py`` (``--worlds
-2``, ``--only 3``: settings whose name has that text, ``--landed PATH``: another checkout's LobBayes
+eta = base + state's N(0, 0.8^2) + level N(0, 0.5^2) + own N(0, 0.4^2), for 15 arms; the base makes
+the average rate. 4,000 past users teach. Run with ``python benchmarks/clicks.py`` (``--worlds 2``,
+``--only 3``: settings whose name has that text, ``--landed PATH``: another checkout's LobBayes
 beside it). Bars: on average over worlds at most 1.02 of Popular and MixTS, in no world above 1.06.
 """
 
