@@ -13,7 +13,7 @@ from lobandits.basics.checks import FloatArray, IntArray, one_of, whole
 from lobandits.basics.progress import spinner
 from lobandits.beliefs import LIKELIHOODS, Bernoulli, Gaussian, Likelihood, Prior
 from lobandits.errors import LobInputError
-from lobandits.learning.curve import EvidenceCurve, evidence_curve
+from lobandits.learning.curve import CLEAR, EvidenceCurve, evidence_curve
 from lobandits.learning.em import Map, blocks_of, careful, climb, expect_all
 from lobandits.learning.starts import Data, fit_states, population, prior_of
 from lobandits.learning.table import RewardTable, check_memory
@@ -21,6 +21,7 @@ from lobandits.learning.table import RewardTable, check_memory
 FEW, SOME, MANY = 1000, 4000, 20_000  # users who tell the number of states, the starts, and all
 LAST = 25  # steps of EM on the many
 REPEATS = 30  # rewards beyond the first in their cells, to tell sigma
+SHRUNK = 10.0  # rewards as noisy as on average, that every arm is thought to have
 LABELLED = 2**16  # users whose states are told at a time
 NUMBERS = 60  # of 8 bytes for each cell of the users who teach: normal equations, tastes, cells
 
@@ -155,6 +156,32 @@ def _noise(table: RewardTable) -> tuple[float, str]:
     if not spread > 0:
         raise LobInputError("all rewards are equal; there is nothing to learn")
     return spread, "model"
+
+
+def _by_arm(table: RewardTable, sigma: float) -> float | FloatArray:
+    """Return each arm's sigma if that foretells squares within held-out users' cells clearly.
+
+    The squares of a cell of n rewards are sigma_a^2 chi^2 of n - 1; an arm's variance is that of
+    its cells and of `SHRUNK` more as on average. Clearly is by three standard errors over users.
+    """
+    more = np.maximum(table.counts - 1.0, 0.0)
+    within = np.maximum(table.squares - table.sums**2 / np.maximum(table.counts, 1e-300), 0.0)
+    within = np.where(more > 0, within, 0.0)
+    gains = np.empty(table.n_users)
+    for fold in range(2):
+        out = np.arange(table.n_users) % 2 == fold
+        known, one = _variances(more[~out], within[~out], sigma), sigma**2
+        gains[out] = 0.5 * (
+            more[out] * np.log(one / known) + within[out] * (1.0 / one - 1.0 / known)
+        ).sum(axis=1)
+    if gains.mean() <= CLEAR * gains.std() / np.sqrt(len(gains)):
+        return sigma
+    return np.sqrt(_variances(more, within, sigma))
+
+
+def _variances(more: FloatArray, within: FloatArray, sigma: float) -> FloatArray:
+    variances: FloatArray = (within.sum(axis=0) + SHRUNK * sigma**2) / (more.sum(axis=0) + SHRUNK)
+    return variances
 
 
 def _data(table: RewardTable, users: IntArray, source: str) -> Data:
