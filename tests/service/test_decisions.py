@@ -252,8 +252,9 @@ def test_wrong_shapes_are_refused(service: DecisionService) -> None:
     for requests in ("ada", {"user": "ada"}, [{"name": "ada"}], [3.5], 7):
         with pytest.raises(LobInputError):
             service.decide_many(requests)  # type: ignore[arg-type]
-    with pytest.raises(LobInputError):
-        service.record_many([{"id": "x"}])
+    for reward in ({"id": "x"}, ("0" * 32, 1.0, 2.0), ("0" * 32,), 7):
+        with pytest.raises(LobInputError, match="a reward must have the fields decision, reward"):
+            service.record_many([reward])  # type: ignore[list-item]
 
 
 def test_forgetting_a_user(service: DecisionService) -> None:

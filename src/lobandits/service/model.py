@@ -14,11 +14,7 @@ from lobandits.service.errors import (
     UnreadableModelError,
 )
 from lobandits.service.requests import MOST_CHARACTERS
-from lobandits.service.served_policy import (
-    decoded,
-    microseconds_of,
-    state_of,
-)
+from lobandits.service.served_policy import decoded, microseconds_of, state_of
 from lobandits.service.store import Store
 from lobandits.service.store.models import DEFAULT_PROBLEM, arm_numbers, read_model
 from lobandits.service.store.transaction import StoredStatistics
@@ -74,10 +70,6 @@ class Model:
             except LobInputError as reason:
                 raise UnknownArmError(str(reason)) from None
             raise
-
-    def arm(self, number: int) -> str:
-        """Return the name of an arm of the model, by its number in the store."""
-        return self.policy.arms[int(self.column[number])]
 
     def place(self, arm: str, context: str | None) -> int:
         """Return the place of an arm, which a context's name precedes."""

@@ -11,10 +11,7 @@ from typing import Any, NamedTuple
 from lobandits.statistics.fading import STEP
 
 EPOCH = int(STEP)  # half-lives
-SHIFTS = (
-    1.0,
-    2.0**-STEP,
-)  # of a landmark moved on by no epoch and by one; nothing is left further
+SHIFTS = 1.0, 2.0**-STEP  # of landmarks moved on by no epoch and by one; further, nothing is left
 
 
 class Recent(NamedTuple):

@@ -210,24 +210,28 @@ def read(kind: type[B], items: Any, short: tuple[str, ...] = ()) -> list[B]:
     """Return what a list asks: mappings, or in short a value of each of the fields ``short``."""
     if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
         raise LobInputError(f"{_noun(kind)}s must be a list, got {type(items).__name__}")
-    return [_read(kind, item, short) for item in items]
-
-
-def _read(kind: type[B], item: Any, short: tuple[str, ...]) -> B:
-    if len(short) == 1 and not isinstance(item, Mapping):
-        item = {short[0]: item}
-    elif isinstance(item, tuple) and len(item) == len(short):
-        item = dict(zip(short, item, strict=True))
+    rows = [item if type(item) is dict else _row(item, short) for item in items]
     try:
-        return kind.model_validate(dict(item))
+        asked: list[B] = _adapter(list[kind]).validate_python(rows)  # type: ignore[valid-type]
+        return asked
     except ValidationError as error:
         first = error.errors()[0]
         if first["type"] == WRONG:
-            raise _refused(error, str(first["loc"][0])) from None
-    except (TypeError, ValueError):
-        pass
-    fields = ", ".join(kind.model_fields)
-    raise LobInputError(f"a {_noun(kind)} must have the fields {fields}, got {item!r:.80}")
+            raise _refused(error, str(first["loc"][1])) from None
+        fields, wrong = ", ".join(kind.model_fields), rows[int(first["loc"][0])]
+        raise LobInputError(
+            f"a {_noun(kind)} must have the fields {fields}, got {wrong!r:.80}"
+        ) from None
+
+
+def _row(item: Any, short: tuple[str, ...]) -> Any:
+    """Return the fields of an item; one that has none is refused later."""
+    if isinstance(item, Mapping):
+        return dict(item)
+    if len(short) == 1:
+        return {short[0]: item}
+    whole = isinstance(item, tuple) and len(item) == len(short)
+    return dict(zip(short, item, strict=True)) if whole else item
 
 
 def _noun(kind: type[Body]) -> str:
