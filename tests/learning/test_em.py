@@ -141,13 +141,13 @@ def test_planted_loadings_and_own_variances_come_back(kind: Likelihood) -> None:
 
 
 def test_columns_that_nobody_needs_die() -> None:
-    """Two of eight are needed, in 12 arms: the rest is a hundredth of what users differ by."""
-    prior, data = drawn(Gaussian(0.5), 2000, seed=6, k=12)
+    """Two are needed; the personal shift stays, though these loadings have hardly any."""
+    prior, data = drawn(Gaussian(0.5), 2000, seed=6, k=30)
     squares = data.sums**2 + 1
     table = lob.RewardTable(np.arange(2000), prior.arms, data.counts, data.sums, squares)
     loadings = fit_prior(table, Gaussian(0.5), n_states=1).prior.loadings
     values = np.linalg.svd(loadings, compute_uv=False) ** 2
-    assert loadings.shape[1] < 8
+    assert loadings.shape[1] <= 4
     assert values[2:].sum() < 0.02 * values.sum()
 
 

@@ -129,7 +129,7 @@ def starting_likelihood(
         cls = LIKELIHOODS[one_of("likelihood", given, list(LIKELIHOODS))]
         if cls is Gaussian:
             sigma, source = _noise(table)
-            return Gaussian(sigma), source
+            return Gaussian(_by_arm(table, sigma) if source == "cells" else sigma), source
         given = cls()
     if not isinstance(given, Likelihood):
         raise LobInputError(
