@@ -162,7 +162,8 @@ def test_logs_hold_no_names_no_rewards_and_no_keys(guarded: Running) -> None:
     text = "".join(guarded.lines)
     for secret in ("secret-name", "SECRET-NAME", "123.456", "654.321", *KEYS.values()):
         assert secret not in text
-    lines = [json.loads(line) for line in guarded.lines]
+    notice = "lobandits: compiling"  # on standard error, of the first server on a machine
+    lines = [json.loads(line) for line in guarded.lines if not line.startswith(notice)]
     requests = [line for line in lines if line["event"] == "request"]
     assert all(set(line) == FIELDS for line in requests)
 
