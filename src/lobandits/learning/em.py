@@ -52,7 +52,7 @@ from lobandits.beliefs.posterior import (
 )
 
 BLOCK = 1024  # users summed up together
-UNLIKELY = 1e-9  # states of less weight for a user tell nothing of the state
+UNLIKELY = 1e-5  # states of less weight for a user tell nothing of the state
 TOLERANCE, MOVED = 3e-4, 0.05  # of the objective per user, and of variances, to go on
 USUAL_SCALE, SCALE_USERS = 0.3, 4.0  # what users are thought to differ by in scale, and how many
 LEAST_SCALE = 1e-3  # so that a scale can grow again
