@@ -141,8 +141,10 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, tuple):
-        return list(value)
-    return value.to_dict() if hasattr(value, "to_dict") else value
+        return [_plain(part) for part in value]
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    return value._plain() if isinstance(value, Frozen) else value
 
 
 def _short(value: Any) -> str:
