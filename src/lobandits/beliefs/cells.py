@@ -1,4 +1,9 @@
-"""From counts and sums to cells: values with variances on the link's scale, in a few rounds."""
+"""From counts and sums to cells: values with variances on the link's scale, in a few rounds.
+
+What features say of a user's tastes (lifts, see `beliefs.feature_effects`) moves the prior's mean,
+which is the same as taking it off the values: cells are less their lift, and likelihoods see them
+with it.
+"""
 
 import numpy as np
 
@@ -20,9 +25,15 @@ class Rewards:
     start : (n + 1,)
         The cells of user u are ``start[u]`` to ``start[u + 1]``.
     arm, counts, sums : (c,)
+    lifts : (n or 1, k)
+        What features add to users' tastes; zeros without.
+    lift : (c,), or 0.0
+        That of each cell.
     """
 
-    def __init__(self, counts: FloatArray | IntArray, sums: FloatArray) -> None:
+    def __init__(
+        self, counts: FloatArray | IntArray, sums: FloatArray, lifts: FloatArray | None = None
+    ) -> None:
         users, arm = np.nonzero(counts)
         self.n_users = len(counts)
         self.start = np.zeros(len(counts) + 1, np.int64)
@@ -30,6 +41,8 @@ class Rewards:
         self.arm = arm.astype(np.int64)
         self.counts = counts[users, arm].astype(np.float64)
         self.sums = np.ascontiguousarray(sums[users, arm])
+        self.lifts = np.zeros((1, counts.shape[1])) if lifts is None else lifts
+        self.lift = 0.0 if lifts is None else lifts[users, arm]
 
     def by_user(self, by_cell: FloatArray) -> FloatArray:
         """Return sums over each user's cells, (n, j), of numbers (j, c)."""
@@ -44,35 +57,40 @@ def first_cells(rewards: Rewards, likelihood: Likelihood) -> Cells:
     """Return the cells before anything is believed of users."""
     value, variance = likelihood.first_cells(rewards.counts, rewards.sums, rewards.arm)
     none = np.zeros((rewards.n_users, 1))
-    return Cells(rewards.start, rewards.arm, value[None], variance[None], none)
+    value = value - rewards.lift
+    return Cells(rewards.start, rewards.arm, value[None], variance[None], none, rewards.lifts)
 
 
 def next_cells(cells: Cells, rewards: Rewards, likelihood: Likelihood, belief: Belief) -> Cells:
     """Return the cells by what is believed of users given the cells before."""
     value, variance = likelihood.cells(rewards.counts, rewards.sums, *belief)
-    return cells._replace(value=value, variance=variance)
+    return cells._replace(value=value - rewards.lift, variance=variance)
 
 
 def with_rest(cells: Cells, rewards: Rewards, likelihood: Likelihood, belief: Belief) -> Cells:
     """Return the cells with what their Gaussian evidence lacks of the rewards'."""
-    given = cells.value, cells.variance
+    given = cells.value + rewards.lift, cells.variance
     rest = likelihood.remainder(rewards.counts, rewards.sums, given, belief)
     return cells._replace(rest=rewards.by_user(rest))
 
 
-def beliefs(cells: Cells, c: Components) -> Belief:
+def beliefs(cells: Cells, rewards: Rewards, c: Components) -> Belief:
     """Return mean and variance of the taste behind each cell under each component, (j, c)."""
     shape = len(c.factor) * c.mean.shape[1], len(cells.arm)
     e, v = np.empty(shape), np.empty(shape)
     cell_beliefs(cells, c, e, v)
-    return e, v
+    return e + rewards.lift, v
 
 
 def settled_cells(
-    counts: FloatArray | IntArray, sums: FloatArray, likelihood: Likelihood, c: Components
+    counts: FloatArray | IntArray,
+    sums: FloatArray,
+    likelihood: Likelihood,
+    c: Components,
+    lifts: FloatArray | None = None,
 ) -> Cells:
-    """Return the cells of users under a prior, from their counts and sums."""
-    return settle(Rewards(counts, sums), likelihood, c)
+    """Return the cells of users under a prior, from their counts, sums and lifts, (n, k) each."""
+    return settle(Rewards(counts, sums, lifts), likelihood, c)
 
 
 def settle(rewards: Rewards, likelihood: Likelihood, c: Components) -> Cells:
@@ -81,5 +99,5 @@ def settle(rewards: Rewards, likelihood: Likelihood, c: Components) -> Cells:
     if likelihood.exact:
         return cells
     for _ in range(ROUNDS):
-        cells = next_cells(cells, rewards, likelihood, beliefs(cells, c))
-    return with_rest(cells, rewards, likelihood, beliefs(cells, c))
+        cells = next_cells(cells, rewards, likelihood, beliefs(cells, rewards, c))
+    return with_rest(cells, rewards, likelihood, beliefs(cells, rewards, c))

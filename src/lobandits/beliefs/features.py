@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from lobandits.basics.checks import FloatArray, closest, finite_array, one_of
+from lobandits.basics.checks import FloatArray, closest, finite_array, one_of, shaped_array
 from lobandits.basics.frozen import Frozen
 from lobandits.errors import LobInputError
 
@@ -193,7 +193,7 @@ class Features(Frozen):
     def encode(self, table: Table, n: int | None = None) -> FloatArray:
         """Return x of a table, (n, p); features that it lacks are 0, and so is what says nothing.
 
-        Names that are no features are refused.
+        Names that are no features are refused. An array of numbers is x itself.
         """
         return self.encode_counting(table, n)[0]
 
@@ -201,6 +201,9 @@ class Features(Frozen):
         self, table: Table, n: int | None = None
     ) -> tuple[FloatArray, dict[str, int]]:
         """Return x of a table, and how many values of each feature say nothing, where any do."""
+        if isinstance(table, np.ndarray):
+            shape = len(table) if n is None else n, len(self.columns)
+            return shaped_array("features", table, shape), {}
         columns, rows = columns_of(table)
         for name in columns:
             if name not in self.names:

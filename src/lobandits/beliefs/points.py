@@ -104,6 +104,15 @@ def make_mixture(
     return Mixture(components, levels(components), shuffle, _strict(components, orders, trust))
 
 
+def lifted(x: Mixture, lifts: FloatArray | None) -> Mixture:
+    """Return the mixture of users whose tastes are lifted: how likely it makes their orders."""
+    if lifts is None or x.orders.log_strict == -np.inf:
+        return x
+    log_order = np.empty((len(lifts), x.orders.log_order.shape[1]))
+    prior_chances(x.components, x.orders, lifts, log_order)
+    return x._replace(orders=x.orders._replace(log_order=log_order))
+
+
 def levels(c: Components) -> FloatArray:
     """Return P 1 of every component, (u, b m, k)."""
     u, m, k, e = c.direction.shape
@@ -132,7 +141,7 @@ def _strict(c: Components, orders: LatentOrders | UserOrders | None, trust: floa
     with np.errstate(divide="ignore"):
         logs = float(np.log(1.0 - trust)), float(np.log(trust))
     given = Strict(orders.tables, upper, lower, log_order, *logs, log_normal_table())
-    prior_chances(c, given, log_order)
+    prior_chances(c, given, np.zeros((1, c.mean.shape[2])), log_order)
     return given
 
 
@@ -339,6 +348,9 @@ def read_component(u: int, j: int, cells: Cells, x: Mixture, r: PointMemory) -> 
         r.pull[a] = own / (own + cells.variance[row, i])
         r.cell[a] = 1.0 / cells.variance[row, i]
         r.mean[a] += r.pull[a] * (cells.value[row, i] - r.mean[a])
+    lift = cells.lift[u if cells.lift.shape[0] > 1 else 0]
+    for a in range(r.mean.shape[0]):
+        r.mean[a] += lift[a]
 
 
 @kernel
@@ -379,11 +391,11 @@ def order_chance(u: int, j: int, least: float, x: Mixture, r: PointMemory) -> fl
 
 
 @kernel
-def prior_chances(c: Components, orders: Strict, out: FloatArray) -> None:
+def prior_chances(c: Components, orders: Strict, lift: FloatArray, out: FloatArray) -> None:
     """Write the log chance of each component's order before any reward, (u, b m)."""
     none, no_arm = np.empty((1, 0)), np.empty(0, np.int64)
     start = np.zeros(len(out) + 1, np.int64)
-    cells = Cells(start, no_arm, none, none, np.zeros((len(out), 1)))
+    cells = Cells(start, no_arm, none, none, np.zeros((len(out), 1)), lift)
     x = Mixture(c, np.empty((0, 0, 0)), no_arm, orders)
     r = make_point_memory(c, 1)
     for u in range(len(out)):
@@ -511,11 +523,15 @@ def breaks_order(point: FloatArray, upper: IntArray, lower: IntArray) -> bool:
 
 
 def draw_tastes(
-    prior: "Prior", counts: FloatArray, sums: FloatArray, rng: np.random.Generator
+    prior: "Prior",
+    counts: FloatArray,
+    sums: FloatArray,
+    rng: np.random.Generator,
+    lifts: FloatArray | None = None,
 ) -> FloatArray:
     """Return one draw of each user's tastes, (n, k), on the link's scale."""
     c = prior.components
-    cells = settled_cells(counts, sums, prior.likelihood, c)
+    cells = settled_cells(counts, sums, prior.likelihood, c, lifts)
     size = c.loading.shape[1] + c.direction.shape[3]
     out, n = np.empty(counts.shape), len(counts)
     noise = rng.random(n), rng.standard_normal((n, size)), rng.standard_normal(counts.shape)

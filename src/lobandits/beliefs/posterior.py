@@ -51,7 +51,7 @@ class Components(NamedTuple):
 class Cells(NamedTuple):
     """What users gave arms: the cells of user u are start[u] to start[u + 1].
 
-    Values and variances have a row for each component, or one for all.
+    Values and variances have a row for each component, or one for all. Values are less their lift.
     """
 
     start: IntArray  # (n + 1,)
@@ -59,6 +59,7 @@ class Cells(NamedTuple):
     value: FloatArray  # (1 or b m, c)
     variance: FloatArray  # (1 or b m, c)
     rest: FloatArray  # (n, 1 or b m): what the log evidence of these lacks
+    lift: FloatArray  # (1 or n, k): what features add to the tastes that are written below
 
 
 class Posterior(NamedTuple):

@@ -24,6 +24,8 @@ from lobandits.basics.kernel import writable
 from lobandits.basics.tables import Tabular
 from lobandits.basics.words import counted
 from lobandits.beliefs.cells import settled_cells
+from lobandits.beliefs.feature_effects import FeatureEffects
+from lobandits.beliefs.features import Table
 from lobandits.beliefs.gaussian import Gaussian
 from lobandits.beliefs.likelihood import FAR, Likelihood, likelihood_from_dict
 from lobandits.beliefs.posterior import Components, shares_of_users, tastes_of_users
@@ -62,6 +64,10 @@ def _known(data: Any) -> LatentOrders | None:
     return None if data is None else LatentOrders.from_dict(data, "known")
 
 
+def _effects(data: Any) -> FeatureEffects:
+    return FeatureEffects(**FeatureEffects._decoded(data, "features"))
+
+
 @dataclass(frozen=True)
 class Prior(Frozen, Tabular):
     r"""A user's tastes before the first reward: a state, a few loadings, and each arm's own.
@@ -95,6 +101,8 @@ class Prior(Frozen, Tabular):
         Further columns of a state's own, as orders of several chains have them.
     known : LatentOrders, optional
         The states' orders, where these are known; else `orders` are those of the means.
+    features : FeatureEffects, optional
+        What is known of users before their first reward, and what it says of their tastes.
 
     Examples
     --------
@@ -118,6 +126,9 @@ class Prior(Frozen, Tabular):
     factors: FloatArray = field(default_factory=lambda: np.ones(1), repr=False)
     directions: FloatArray | None = field(default=None, repr=False)
     known: LatentOrders | None = field(default=None, repr=False, metadata={"decode": _known})
+    features: FeatureEffects | None = field(
+        default=None, repr=False, metadata={"rare": True, "decode": _effects}
+    )
 
     def __post_init__(self) -> None:
         means = finite_array("means", self.means, ndim=2)
@@ -133,6 +144,9 @@ class Prior(Frozen, Tabular):
                 "likelihood must be Gaussian(sigma), Bernoulli(), Poisson() or one of your own, "
                 f"got {self.likelihood!r}"
             )
+        loadings = _loadings(self.loadings, k)
+        if self.features is not None:
+            self.features.checked(loadings.shape[1], k)
         sigma: Any = getattr(self.likelihood, "sigma", 1.0)
         if np.ndim(sigma) and len(sigma) != k:
             raise LobInputError(f"the likelihood has {len(sigma)} sigmas, but there are {k} arms")
@@ -140,7 +154,7 @@ class Prior(Frozen, Tabular):
             arms=arms,
             means=means,
             shares=_shares(self.shares, m),
-            loadings=_loadings(self.loadings, k),
+            loadings=loadings,
             own=_own(self.own, m, k),
             scales=_not_negative("scales", self.scales, m, "state"),
             factors=factors,
@@ -280,7 +294,27 @@ class Prior(Frozen, Tabular):
         chances: FloatArray = ndtr(gap / np.sqrt(np.maximum(variance, np.finfo(float).tiny)))
         return chances
 
-    def draw(self, n: int, rng: np.random.Generator | int) -> tuple[IntArray, FloatArray]:
+    def lifts(self, features: Table | None, n: int | None = None) -> FloatArray | None:
+        """Return what features add to users' tastes, (n, k); None where they say nothing.
+
+        ``features`` are a table of them, a row for each user, or x as `Features.encode` makes it.
+        """
+        if features is None or self.features is None:
+            return None
+        x = self.features.encode(features, n)
+        if not self.features.tell:
+            return None
+        lifts: FloatArray = x @ self._by_column.T
+        return lifts
+
+    @cached_property
+    def _by_column(self) -> FloatArray:
+        assert self.features is not None
+        return read_only(self.features.by_column(self.loadings))
+
+    def draw(
+        self, n: int, rng: np.random.Generator | int, features: Table | None = None
+    ) -> tuple[IntArray, FloatArray]:
         """Draw users as the prior sees them: their states (n,) and their mean rewards (n, k)."""
         random, n = generator(rng), whole("n", n)
         states = random.choice(self.n_states, size=n, p=self.shares)
@@ -290,6 +324,8 @@ class Prior(Frozen, Tabular):
         own = np.sqrt(self.state_own[states]) * random.standard_normal((n, self.n_arms))
         personal = (columns * self.state_directions[states]).sum(axis=2)
         eta = together + factors * (self.means[states] + personal + own)
+        lifts = self.lifts(features, n)
+        eta = eta if lifts is None else eta + lifts
         return states, self.likelihood.mean(np.clip(eta, *self._bounds))
 
     @property
@@ -300,7 +336,7 @@ class Prior(Frozen, Tabular):
     # What it says of users with rewards ---------------------------------------------------------
 
     def posterior(
-        self, counts: ArrayLike, sums: ArrayLike
+        self, counts: ArrayLike, sums: ArrayLike, features: Table | None = None
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the chances of the states, the mean rewards and the log evidence of users.
 
@@ -309,6 +345,8 @@ class Prior(Frozen, Tabular):
         counts, sums : (n, k)
             The number and the sum of each user's rewards from each arm; where old rewards weigh
             less, weights.
+        features
+            What is known of the users, as for `lifts`.
 
         Returns
         -------
@@ -319,39 +357,49 @@ class Prior(Frozen, Tabular):
             Log density of the rewards; of Gaussian ones, of the averages of the arms tried.
         """
         number, total = self._checked(counts, sums)
+        lifts = self.lifts(features, len(number))
         shape = len(number), self.n_states
         chances, means = np.empty(shape), np.empty(number.shape)
         log = np.empty(len(number))
         size = max(1, BLOCK // (self.n_arms * self.n_states * len(self.factors)))
         for first in range(0, len(number), size):
             some = slice(first, first + size)
-            share, log[some], eta, variance = self._tastes(number[some], total[some])
+            moved = None if lifts is None else lifts[some]
+            share, log[some], eta, variance = self._tastes(number[some], total[some], moved)
             by_state = share.reshape(len(share), len(self.factors), -1).sum(axis=1)
             chances[some] = by_state
             by_component = self.likelihood.expected(self.likelihood.mean, eta, variance)
             means[some] = np.einsum("nj,nja->na", share, by_component)
         return chances, means, log
 
-    def log_evidence(self, counts: FloatArray, sums: FloatArray) -> FloatArray:
+    def log_evidence(
+        self, counts: FloatArray, sums: FloatArray, lifts: FloatArray | None = None
+    ) -> FloatArray:
         """Return the log evidence of users' rewards, (n,), unchecked."""
-        return self.shares_of(counts, sums)[1]
+        return self.shares_of(counts, sums, lifts)[1]
 
-    def shares_of(self, counts: FloatArray, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def shares_of(
+        self, counts: FloatArray, sums: FloatArray, lifts: FloatArray | None = None
+    ) -> tuple[FloatArray, FloatArray]:
         """Return users' shares of all components, (n, b m), and log evidence (n,), unchecked."""
-        cells = settled_cells(counts, sums, self.likelihood, self.components)
+        cells = settled_cells(counts, sums, self.likelihood, self.components, lifts)
         share = np.empty((len(counts), len(self.factors) * self.n_states))
         log = np.empty(len(counts))
         shares_of_users(cells, self.components, share, log)
         return share, log
 
     def draw_posterior(
-        self, counts: ArrayLike, sums: ArrayLike, rng: np.random.Generator | int
+        self,
+        counts: ArrayLike,
+        sums: ArrayLike,
+        rng: np.random.Generator | int,
+        features: Table | None = None,
     ) -> FloatArray:
         """Draw each user's mean rewards, (n, k), given rewards: the state, z, and each arm's own.
 
         Parameters
         ----------
-        counts, sums : (n, k)
+        counts, sums, features
             As for `posterior`.
         rng
             A generator, or a seed.
@@ -359,19 +407,20 @@ class Prior(Frozen, Tabular):
         from lobandits.beliefs.points import draw_tastes
 
         number, total = self._checked(counts, sums)
-        eta = draw_tastes(self, number, total, generator(rng))
+        eta = draw_tastes(self, number, total, generator(rng), self.lifts(features, len(number)))
         return self.likelihood.mean(np.clip(eta, *self._bounds))
 
     def _tastes(
-        self, counts: FloatArray, sums: FloatArray
+        self, counts: FloatArray, sums: FloatArray, lifts: FloatArray | None = None
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Return shares of components, log evidence, and tastes' means and variances (n, j, k)."""
-        cells = settled_cells(counts, sums, self.likelihood, self.components)
+        cells = settled_cells(counts, sums, self.likelihood, self.components, lifts)
         n, j = len(counts), len(self.factors) * self.n_states
         share, log = np.empty((n, j)), np.empty(n)
         shares_of_users(cells, self.components, share, log)
         mean, variance = np.empty((n, j, self.n_arms)), np.empty((n, j, self.n_arms))
         tastes_of_users(cells, self.components, share, mean, variance)
+        mean = mean if lifts is None else mean + lifts[:, None]
         return share, log, mean, variance
 
     def _checked(self, counts: ArrayLike, sums: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -434,6 +483,7 @@ class Prior(Frozen, Tabular):
             likelihood=self.likelihood.with_arm(at),
             directions=directions,
             known=known,
+            features=None if self.features is None else self.features.with_arm(at),
         )
 
     # Files, tables, words -----------------------------------------------------------------------

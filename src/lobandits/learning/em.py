@@ -151,7 +151,7 @@ class Users:
         cells = self.cells
         if cells is None or len(cells.value) not in (1, len(p.means)):
             cells = settle(rewards, given, c)
-        belief = beliefs(cells, c)
+        belief = beliefs(cells, rewards, c)
         cells = with_rest(cells, rewards, given, belief)
         self.cells = next_cells(cells, rewards, given, belief)
         return expect(cells, rewards.counts, c)
