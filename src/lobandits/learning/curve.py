@@ -167,7 +167,7 @@ def evidence_curve(
 
 def log_evidence(data: Data, p: Parameters) -> FloatArray:
     """Return the log evidence of each user's rewards, (n,)."""
-    return prior_of(p).log_evidence(data.counts.astype(np.float64), data.sums)
+    return prior_of(p).log_evidence(data.counts.astype(np.float64), data.sums, data.lifts)
 
 
 def all_alike(data: Data, one: Parameters, sigma_known: bool = True) -> Parameters:

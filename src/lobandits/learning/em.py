@@ -138,31 +138,46 @@ class Users:
     step of EM, so that both settle together.
     """
 
-    def __init__(self, counts: FloatArray | IntArray, sums: FloatArray) -> None:
-        self.rewards = Rewards(counts, sums)
+    def __init__(
+        self, counts: FloatArray | IntArray, sums: FloatArray, lifts: FloatArray | None = None
+    ) -> None:
+        self.rewards = Rewards(counts, sums, lifts)
         self.n_users = len(counts)
         self.cells: Cells | None = None
 
+    def lift(self, lifts: FloatArray) -> None:
+        """Let features add other lifts, (n, k), to tastes; cells stay what they are believed."""
+        rewards, before = self.rewards, self.rewards.lift
+        users = np.repeat(np.arange(self.n_users), np.diff(rewards.start))
+        rewards.lifts, rewards.lift = lifts, lifts[users, rewards.arm]
+        if self.cells is not None:
+            value = self.cells.value + before - rewards.lift
+            self.cells = self.cells._replace(value=value, lift=lifts)
+
     def expect(self, p: Parameters) -> Sums:
         """Return the sums over these users."""
+        return expect(self.believed(p), self.rewards.counts, p.components)
+
+    def believed(self, p: Parameters) -> Cells:
+        """Return the cells under these parameters."""
         c, given, rewards = p.components, p.likelihood, self.rewards
         if given.exact:
-            return expect(first_cells(rewards, given), rewards.counts, c)
+            return first_cells(rewards, given)
         cells = self.cells
         if cells is None or len(cells.value) not in (1, len(p.means)):
             cells = settle(rewards, given, c)
         belief = beliefs(cells, rewards, c)
         cells = with_rest(cells, rewards, given, belief)
         self.cells = next_cells(cells, rewards, given, belief)
-        return expect(cells, rewards.counts, c)
+        return cells
 
 
-def blocks_of(counts: FloatArray | IntArray, sums: FloatArray) -> list[Users]:
+def blocks_of(
+    counts: FloatArray | IntArray, sums: FloatArray, lifts: FloatArray | None = None
+) -> list[Users]:
     """Return users in blocks, the same whoever works on them."""
-    return [
-        Users(counts[first : first + BLOCK], sums[first : first + BLOCK])
-        for first in range(0, len(counts), BLOCK)
-    ]
+    some = [slice(first, first + BLOCK) for first in range(0, len(counts), BLOCK)]
+    return [Users(counts[b], sums[b], None if lifts is None else lifts[b]) for b in some]
 
 
 def expect_all(blocks: list[Users], p: Parameters, run: Map = map) -> Sums:

@@ -14,9 +14,11 @@ from lobandits.basics.progress import spinner
 from lobandits.beliefs import LIKELIHOODS, Bernoulli, Gaussian, Likelihood, Prior
 from lobandits.errors import LobInputError
 from lobandits.learning.curve import CLEAR, EvidenceCurve, evidence_curve
-from lobandits.learning.em import Map, blocks_of, careful, climb, expect_all
+from lobandits.learning.em import Map, careful, climb, expect_all
+from lobandits.learning.feature_worth import Known, weigh
 from lobandits.learning.starts import Data, fit_states, population, prior_of
 from lobandits.learning.table import RewardTable, check_memory
+from lobandits.learning.user_features import UserFeatures
 
 FEW, SOME, MANY = 1000, 4000, 20_000  # users who tell the number of states, the starts, and all
 LAST = 25  # steps of EM on the many
@@ -55,6 +57,7 @@ def fit_prior(
     likelihood: Likelihood | str | None = None,
     n_states: int | None = None,
     *,
+    features: UserFeatures | None = None,
     seed: int = 0,
     workers: int | None = None,
     executor: Executor | None = None,
@@ -74,6 +77,9 @@ def fit_prior(
     n_states
         Number of states; by default chosen on held-out users, see `EvidenceCurve`. One state is a
         possible answer.
+    features
+        What is known of the table's users before their first reward. What it explains is taken out
+        before states are looked for.
     seed
         Of starts, folds and samples.
     workers, executor
@@ -90,27 +96,31 @@ def fit_prior(
     shuffled = rng.permutation(table.n_users)
     few, some, many = (np.sort(shuffled[:number]) for number in (FEW, SOME, MANY))
     with _mapped(workers, executor) as run:
-        data, curve = _data(table, some, source), None
+        data, curve, known = _data(table, some, source), None, Known()
+        if features is not None:
+            with spinner(progress, "weighing what features tell"):
+                known = weigh(features, data, some, _data(table, few, "given"), few, kind, run)
+                data = known.lift(data, some)
         if m is None:
             with spinner(progress, "choosing the number of states on held-out users"):
                 if source == "model":  # one value for all folds
-                    kind = population(data, kind, run).one.likelihood
+                    kind = (known.everybody or population(data, kind, run)).one.likelihood
                 own = deepcopy(rng)  # so that the number chosen gives the prior of that number
-                known = source != "model"
-                part = _data(table, few, "given")
-                curve = evidence_curve(part, kind, own, sigma_known=known, run=run)
+                part = known.lift(_data(table, few, "given"), few)
+                curve = evidence_curve(part, kind, own, sigma_known=source != "model", run=run)
                 m = curve.chosen
         with spinner(progress, f"learning {m} state{'s' if m > 1 else ''} of users"):
-            everybody = population(data, kind, run)
+            everybody = known.everybody or population(data, kind, run)
             p, pull = fit_states(data, everybody, m, rng, run=run)
-            everything = _data(table, many, source)
-            blocks = blocks_of(everything.counts, everything.sums)
+            everything = known.lift(_data(table, many, source), many)
+            blocks = everything.blocks
             steps = LAST if len(some) < table.n_users else 4
             p, _, trace = climb(blocks, p, pull, steps, everything.within, run)
+            effects = known.effects(blocks, many, p, run)
             p = careful(p, expect_all(blocks, p, run))
-        prior = prior_of(p, table.arms)
+        prior = prior_of(p, table.arms)._with(features=effects)
         with spinner(progress, "telling users' states"):
-            labels = _labels(table, prior, run)
+            labels = _labels(table, prior, features, run)
     return Learned(prior, labels, curve, source, trace)
 
 
@@ -217,18 +227,24 @@ def _mapped(workers: int | None, executor: Executor | None) -> Iterator[Map]:
         yield pool.map
 
 
-def _labels(table: RewardTable, prior: Prior, run: Map) -> IntArray:
+def _labels(table: RewardTable, prior: Prior, features: UserFeatures | None, run: Map) -> IntArray:
     """Return the likeliest state of each user."""
     if prior.n_states == 1:
         return np.zeros(table.n_users, np.int64)
-    parts = [
-        (table.counts[first : first + LABELLED], table.sums[first : first + LABELLED])
-        for first in range(0, table.n_users, LABELLED)
-    ]
-    labels = run(_likeliest, [prior] * len(parts), *zip(*parts, strict=True))
+    parts = [slice(first, first + LABELLED) for first in range(0, table.n_users, LABELLED)]
+    labels = run(
+        _likeliest,
+        [prior] * len(parts),
+        [table.counts[some] for some in parts],
+        [table.sums[some] for some in parts],
+        [None if features is None else prior.lifts(features.x[some]) for some in parts],
+    )
     return np.concatenate(list(labels))
 
 
-def _likeliest(prior: Prior, counts: FloatArray, sums: FloatArray) -> IntArray:
-    likeliest: IntArray = prior.shares_of(counts.astype(np.float64), sums)[0].argmax(axis=1)
+def _likeliest(
+    prior: Prior, counts: FloatArray, sums: FloatArray, lifts: FloatArray | None
+) -> IntArray:
+    shares = prior.shares_of(counts.astype(np.float64), sums, lifts)[0]
+    likeliest: IntArray = shares.argmax(axis=1)
     return likeliest

@@ -193,6 +193,12 @@ def _rewarded(cells: Any) -> tuple[Any, int]:
 
 def open_logs(logs: Any, keys: Sequence[str], reward: str, columns: Sequence[str]) -> Source:
     """Return logs of any kind as an ibis table that has the columns, each once."""
+    source = open_table(logs, columns)
+    return as_written(source, keys, reward) if source.guessed else source
+
+
+def open_table(logs: Any, columns: Sequence[str]) -> Source:
+    """Return a table of any kind as an ibis table that has the columns, each once."""
     import ibis
 
     paths = list(logs) if isinstance(logs, list | tuple) else [logs]
@@ -206,4 +212,4 @@ def open_logs(logs: Any, keys: Sequence[str], reward: str, columns: Sequence[str
     else:
         source = open_frame(logs, columns)
     check_columns(source.table.columns, columns, source.name)
-    return as_written(source, keys, reward) if source.guessed else source
+    return source

@@ -13,6 +13,7 @@ from lobandits.learning.em import (
     Map,
     Parameters,
     Pull,
+    Users,
     blocks_of,
     climb,
 )
@@ -41,10 +42,17 @@ class Data(NamedTuple):
     counts: FloatArray | IntArray
     sums: FloatArray
     within: tuple[float, float] | None
+    lifts: FloatArray | None = None  # what features add to users' tastes, (n, k)
 
     def take(self, users: FloatArray | IntArray) -> "Data":
         """Return some users; sigma, if unknown, stays what it was."""
-        return Data(self.counts[users], self.sums[users], None)
+        lifts = None if self.lifts is None else self.lifts[users]
+        return Data(self.counts[users], self.sums[users], None, lifts)
+
+    @property
+    def blocks(self) -> list[Users]:
+        """The users in blocks."""
+        return blocks_of(self.counts, self.sums, self.lifts)
 
 
 def prior_of(p: Parameters, arms: tuple[str, ...] | None = None) -> Prior:
@@ -56,8 +64,7 @@ def prior_of(p: Parameters, arms: tuple[str, ...] | None = None) -> Prior:
 def population(data: Data, likelihood: Likelihood, run: Map = map) -> Population:
     """Return the one state of some users, and where more states start from."""
     p, pull = first_guess(data, likelihood)
-    blocks = blocks_of(data.counts, data.sums)
-    p, pull, _ = climb(blocks, p, pull, FIRST_STEPS, data.within, run)
+    p, pull, _ = climb(data.blocks, p, pull, FIRST_STEPS, data.within, run)
     return Population(p, pull, tastes(data, p))
 
 
@@ -123,7 +130,8 @@ class Scores(NamedTuple):
         """Return the scores of users around the population's means, ``centre``."""
         slope = likelihood.slope(centre)
         weight = slope / likelihood.noise(likelihood.mean(centre))
-        e = weight * (data.sums - data.counts * likelihood.mean(centre))
+        lifted = centre if data.lifts is None else centre + data.lifts
+        e = weight * (data.sums - data.counts * likelihood.mean(lifted))
         return cls(e, data.counts * (weight * slope))
 
     def variances(self) -> tuple[float, float]:
@@ -161,10 +169,10 @@ class Scores(NamedTuple):
 
 
 def tastes(data: Data, p: Parameters) -> FloatArray:
-    """Return each user's tastes as the parameters see them, (n, k), on the link's scale."""
-    share, _, eta, _ = prior_of(p)._tastes(data.counts.astype(np.float64), data.sums)
+    """Return each user's tastes as the parameters see them, (n, k), less what features add."""
+    share, _, eta, _ = prior_of(p)._tastes(data.counts.astype(np.float64), data.sums, data.lifts)
     means: FloatArray = np.einsum("nj,nja->na", share, eta)
-    return means
+    return means if data.lifts is None else means - data.lifts
 
 
 def fit_states(
@@ -179,10 +187,10 @@ def fit_states(
     """Return the parameters of so many states, of the same users as ``everybody``."""
     if n_states == 1:
         return everybody.one, everybody.pull
-    best, kept, strength, users = -np.inf, everybody.one, everybody.pull, blocks_of(*data[:2])
+    best, kept, strength, users = -np.inf, everybody.one, everybody.pull, data.blocks
     for i in range(starts):
         start, pull = grouped(everybody, n_states, rng, around=i % 2 == 0)
-        blocks = blocks_of(*data[:2])
+        blocks = data.blocks
         p, pull, trace = climb(blocks, start, pull, SHORT, None, run)
         if trace[-1] > best:
             best, kept, strength, users = trace[-1], p, pull, blocks
