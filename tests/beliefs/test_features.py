@@ -118,3 +118,14 @@ def test_unknown_names_and_wrong_shapes_are_refused() -> None:
         features.encode({"age": 3})
     with pytest.raises(LobInputError, match="unknown feature 'sex'"):
         Features.of(TABLE, {"sex": "category"})
+
+
+def test_draws_vary_as_the_features_did() -> None:
+    table = {"age": [20.0, 30.0, None, 50.0] * 5, "club": ["a", "b", "b", "c"] * 5,
+             "member": [True, False, False, True] * 5}  # fmt: skip
+    features = Features.of(table)
+    x = features.draw(40_000, np.random.default_rng(0))
+    np.testing.assert_allclose(x.mean(axis=0), 0, atol=0.05)
+    club = features.places["club"]
+    np.testing.assert_allclose(np.cov(x[:, club].T), features.all[1].covariance, atol=0.02)
+    assert set(x[:, features.places["member"]].ravel()) == {-1.0, 1.0}

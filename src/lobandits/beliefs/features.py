@@ -100,6 +100,33 @@ class Feature(Frozen):
         x[~known, flags] = 0.0
         return x / self.scale, int((~known).sum())
 
+    @property
+    def covariance(self) -> FloatArray:
+        """What the columns of x vary by, (columns, columns), among those whose features these are.
+
+        Of a category it is that of a draw of its values, of variance 1 in all.
+        """
+        if self.kind != CATEGORY:
+            return np.eye(len(self.centre))
+        shares = self.centre
+        covariance: FloatArray = (np.diag(shares) - np.outer(shares, shares)) / self.scale[0] ** 2
+        return covariance
+
+    def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draw x of n users, (n, columns): values as common as they were, numbers as normal."""
+        if self.kind == CATEGORY:
+            at = np.searchsorted(np.cumsum(self.centre), rng.random(n), side="right")
+            raw = (at[:, None] == np.arange(len(self.values))).astype(np.float64)
+        elif self.kind == BOOLEAN:
+            raw = (rng.random((n, len(self.centre))) < self.centre).astype(np.float64)
+        else:
+            raw = (rng.random((n, len(self.centre))) < self.centre).astype(np.float64)
+            value = self.centre[0] + self.scale[0] * rng.standard_normal(n)
+            raw[:, 0] = np.clip(value, self.least, self.greatest)
+        x: FloatArray = (raw - self.centre) / self.scale
+        x[raw.sum(axis=1) == 0.0 if self.kind == CATEGORY else slice(0, 0)] = 0.0
+        return x
+
     def __str__(self) -> str:
         if self.kind == NUMBER:
             return f"{self.name} (number, {self.centre[0]:.3g} on average)"
@@ -222,6 +249,10 @@ class Features(Frozen):
             elif rows:
                 silent[feature.name] = rows
         return x, silent
+
+    def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draw x of n users, (n, p), every feature by itself."""
+        return np.concatenate([feature.draw(n, rng) for feature in self.all], axis=1)
 
     def __str__(self) -> str:
         return ", ".join(map(str, self.all))

@@ -312,6 +312,20 @@ class Prior(Frozen, Tabular):
         assert self.features is not None
         return read_only(self.features.by_column(self.loadings))
 
+    def explained(self) -> dict[str, float]:
+        """Return by feature its share of what users' tastes vary by, on the link's scale."""
+        if self.features is None:
+            return {}
+        features, by = self.features.features, self._by_column
+        parts = {
+            one.name: float(np.einsum("ai,ij,aj->", by[:, at], one.covariance, by[:, at]))
+            for one, at in zip(features.all, features.places.values(), strict=True)
+        }
+        left = float((self.shares @ self.variances).sum())
+        between = float((self.shares @ (self.means - self.shares @ self.means) ** 2).sum())
+        total = sum(parts.values()) + left + between
+        return {name: part / total for name, part in parts.items()}
+
     def draw(
         self, n: int, rng: np.random.Generator | int, features: Table | None = None
     ) -> tuple[IntArray, FloatArray]:

@@ -11,6 +11,7 @@ from lobandits.cli.model_summary import OrdersPlot, print_learned
 from lobandits.cli.options import (
     DEFAULT_PROBLEM,
     ArmColumn,
+    Features,
     LikelihoodName,
     LogFiles,
     MinArmRewards,
@@ -19,10 +20,12 @@ from lobandits.cli.options import (
     ShowBar,
     SkipEmpty,
     UserColumn,
+    UsersTable,
     Workers,
     checked_suffix,
     existing,
     need_service,
+    parse_features,
     parse_states,
     save_picture,
 )
@@ -49,6 +52,10 @@ The rewards of the last months in a service's own store:
 Rewards that are counts, such as songs played in a session:
 
     lob learn plays.csv --likelihood poisson --out model.json
+
+With what is known of users before their first reward, from a table of them:
+
+    lob learn clicks.csv --features age,country,plan:category --users users.csv --out model.json
 """
 
 
@@ -61,6 +68,8 @@ def learn(
         str | None,
         typer.Option(help="The column of contexts; every arm is then one of its own in each."),
     ] = None,
+    features: Features = None,
+    users: UsersTable = None,
     store: Annotated[
         str | None,
         typer.Option(help="Learn from the rewards of a service's store, by its URL; no logs then."),
@@ -105,7 +114,7 @@ def learn(
     The file holds no user.
     """
     from lobandits.learning import reward_table
-    from lobandits.learning.learn import model_of
+    from lobandits.learning.learn import features_of, model_of
 
     checked_suffix("--out", out, (".json",))
     checked_suffix("--plot", plot)
@@ -127,11 +136,18 @@ def learn(
             raise LobInputError("there is nothing to learn from; give files of logs, or --store")
     options = {"user": user, "arm": arm, "reward": reward, "context": context, "time": time,
                "since": since, "half_life": half_life, "skip_empty": skip_empty}  # fmt: skip
+    if users is not None:
+        options["users"] = str(users)
+    source: Any = logs if users is None else users
+    known = features_of(
+        table, parse_features(features), source or table, user, users,
+        time if users is None else None, (arm, reward, context),
+    )  # fmt: skip
     model = model_of(
-        table, likelihood, n_states, options | filters, seed=seed, workers=workers,
+        table, likelihood, n_states, options | filters, features=known, seed=seed, workers=workers,
         progress=progress,
     )  # fmt: skip
-    print_learned(model, table, (user, arm))
+    print_learned(model, table, (user, arm), known.concerns if known is not None else ())
     if out is not None:
         model.save(out)
         typer.echo(f"model saved to {out}")

@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lobandits.cli.feature_summary import feature_words
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.table import Table
 
     from lobandits.basics.checks import FloatArray
@@ -27,16 +31,20 @@ OrdersPlot = Annotated[
 
 
 def print_learned(
-    model: "Model", table: "RewardTable", columns: tuple[str, str] = ("user", "arm")
+    model: "Model",
+    table: "RewardTable",
+    columns: tuple[str, str] = ("user", "arm"),
+    of_features: "Sequence[str]" = (),
 ) -> None:
     """Print what ``lob learn`` found: the logs, the choice of states, the states, a verdict.
 
-    ``columns`` are those of users and arms, for warnings.
+    ``columns`` are those of users and arms, for warnings; ``of_features`` are further ones.
     """
     from lobandits.learning.concerns import concerns
 
     print_saved(model, table)
-    for sentence in concerns(table, model.sigma_from, *columns, model.likelihood.name):
+    of_logs = concerns(table, model.sigma_from, *columns, model.likelihood.name)
+    for sentence in (*of_logs, *of_features):
         typer.echo(f"warning: {sentence}")
     typer.echo(GIVEN if model.curve is None else model.curve.verdict)
 
@@ -49,7 +57,7 @@ def print_saved(model: "Model", logs: "RewardTable | None" = None) -> None:
     if model.curve is not None:
         typer.echo(f"\nlog evidence of held-out users, in nats per user\n{model.curve}")
     typer.echo(f"\n{model.prior}\n")
-    for line in loading_words(model.prior):
+    for line in (*loading_words(model.prior), *feature_words(model.prior)):
         typer.echo(line)
     if logs is None and model.curve is not None:
         typer.echo(f"\n{model.curve.verdict}")

@@ -35,6 +35,19 @@ LikelihoodName = Annotated[
         show_default="bernoulli where all rewards are 0 or 1, else gaussian",
     ),
 ]
+Features = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help="Columns known of users before the first reward: age,country,plan:category.",
+    ),
+]
+UsersTable = Annotated[
+    Path | None,
+    typer.Option(
+        "--users", help="Where the features are, unless in the logs: a file, a row for each user."
+    ),
+]
 PICTURES = (".png", ".pdf", ".svg")
 NEEDED = BROUGHT_BY["service"]
 
@@ -106,6 +119,11 @@ def parse_states(text: str) -> int | None:
     if not text.isdecimal():
         raise LobInputError(f"--states must be auto or a number of states, got {text!r}")
     return int(text)
+
+
+def parse_features(text: str | None) -> list[str] | None:
+    """Return the names in ``--features``."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def existing(store: str) -> str:

@@ -1,6 +1,7 @@
 """learn: from logs to a model of users."""
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Any
 
@@ -9,12 +10,18 @@ import numpy as np
 from lobandits.basics.checks import whole
 from lobandits.basics.progress import spinner
 from lobandits.beliefs import Likelihood
-from lobandits.errors import LobInputError
+from lobandits.errors import LobInputError, LobWarning
 from lobandits.learning.aggregate import Since
 from lobandits.learning.fit_prior import fit_prior
 from lobandits.learning.logs import Logs, reward_table
 from lobandits.learning.model import Model
 from lobandits.learning.table import RewardTable
+from lobandits.learning.user_features import (
+    UserFeatures,
+    Wanted,
+    path_of,
+    read_user_features,
+)
 
 SHOWN = 3  # arms in a message
 
@@ -27,6 +34,8 @@ def learn(
     n_states: int | None = None,
     *,
     likelihood: Likelihood | str | None = None,
+    features: Wanted | None = None,
+    users: Any = None,
     context: str | None = None,
     time: str | None = None,
     since: Since | None = None,
@@ -58,6 +67,12 @@ def learn(
         How rewards come: "gaussian", "bernoulli" (0 or 1) or "poisson" (counts), or an object such
         as ``Gaussian(1.0)``, whose noise is known. By default Bernoulli where all rewards are 0 or
         1, else Gaussian with the noise learned.
+    features
+        What is known of users before their first reward: names of columns, or their kinds by name
+        ("category", "boolean", "number"; None for that of the data). See :doc:`features`.
+    users
+        Where these columns are, unless in the logs: a table with a row for each user, and the
+        column ``user``. A file, a frame, or an ibis table.
     seed
         Names all random numbers.
     workers, executor
@@ -85,11 +100,35 @@ def learn(
     whole("seed", seed, least=0)
     with spinner(progress, "adding up rewards"):
         table = reward_table(logs, user, arm, reward, **filters)
+    known = features_of(table, features, logs, user, users, time, (arm, reward, context))
+    for sentence in known.concerns if known is not None else ():
+        warnings.warn(sentence, LobWarning, stacklevel=2)
     options = {"user": user, "arm": arm, "reward": reward, **filters}
+    if users is not None:
+        options["users"] = path_of(users)
     return model_of(
-        table, likelihood, n_states, options, seed=seed, workers=workers, executor=executor,
-        progress=progress,
+        table, likelihood, n_states, options, features=known, seed=seed, workers=workers,
+        executor=executor, progress=progress,
     )  # fmt: skip
+
+
+def features_of(
+    table: RewardTable,
+    features: Wanted | None,
+    logs: Logs,
+    user: str,
+    users: Any = None,
+    time: str | None = None,
+    others: Sequence[str | None] = (),
+) -> UserFeatures | None:
+    """Return the features of a table's users, if any are asked for; see `read_user_features`."""
+    if features is None:
+        if users is not None:
+            raise LobInputError(
+                "users was given without features; name its columns that tell of users"
+            )
+        return None
+    return read_user_features(table, features, logs, user, users, time, others)
 
 
 def model_of(
@@ -98,6 +137,7 @@ def model_of(
     n_states: int | None,
     options: Mapping[str, Any],
     *,
+    features: UserFeatures | None = None,
     seed: int = 0,
     workers: int | None = None,
     executor: Executor | None = None,
@@ -112,11 +152,13 @@ def model_of(
             "one for all"
         )
     learned = fit_prior(
-        table, likelihood, n_states, seed=seed, workers=workers, executor=executor,
-        progress=progress,
+        table, likelihood, n_states, features=features, seed=seed, workers=workers,
+        executor=executor, progress=progress,
     )  # fmt: skip
     kind = likelihood.to_dict() if isinstance(likelihood, Likelihood) else likelihood
     told = {**options, "likelihood": kind, "n_states": n_states, "seed": seed}
+    if features is not None:
+        told["features"] = {one.name: one.kind for one in features.features.all}
     return Model(
         prior=learned.prior,
         users=table.users,

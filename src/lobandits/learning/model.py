@@ -37,7 +37,7 @@ FIELDS = ("prior", "sizes", "sigma_from", "curve", "options")
 MEMBERS = ("users", "labels")  # only where they were asked for
 OPTIONS = (
     "user", "arm", "reward", "context", "time", "since", "half_life", "min_user_rewards",
-    "min_arm_rewards", "skip_empty", "likelihood", "n_states", "seed",
+    "min_arm_rewards", "skip_empty", "likelihood", "n_states", "seed", "features", "users",
 )  # fmt: skip
 SIGMA_FROM = ("given", "cells", "model", "none")
 NOUN = "a model written by Model.save (LatentOrders.load reads orders alone)"

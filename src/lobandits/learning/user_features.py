@@ -175,6 +175,6 @@ def leaking(table: RewardTable, features: Features, x: FloatArray) -> list[str]:
     return sentences
 
 
-def paths_of(users: Any) -> str | None:
-    """Return where a table of users comes from, as an option of a model; None for one in memory."""
+def path_of(users: Any) -> str | None:
+    """Return the file that a table of users is, for the options of a model; None for others."""
     return os.fspath(users) if isinstance(users, str | os.PathLike) else None
