@@ -227,7 +227,7 @@ def test_a_loading_that_moves_the_user_is_named() -> None:
     policy.record(state, [0, 0, 2, 2], [-3.0, -3.0, 3.0, 3.0], users=[0] * 4)
     notes = str(policy.explain(state))
     assert "it lifts c, b, a" in notes
-    centre, spread = user_loadings(prior, state.counts, state.sums, 0)
+    centre, spread = user_loadings(prior, state, 0)
     q = np.eye(2) + sum(np.outer(x, x) / (0.1 + 0.5) for x in loadings[[0, 2]])
     np.testing.assert_allclose(spread, np.sqrt(np.diag(np.linalg.inv(q))))
     assert centre[1] < -1

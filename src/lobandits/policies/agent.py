@@ -34,6 +34,8 @@ class Agent:
         Any policy of `POLICIES`.
     seed
         A seed, or a generator that the agent draws from.
+    features
+        What is known of the user, by the names of the model's features.
 
     Examples
     --------
@@ -44,7 +46,12 @@ class Agent:
     'coffee'
     """
 
-    def __init__(self, policy: Policy, seed: np.random.Generator | int = 0) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        seed: np.random.Generator | int = 0,
+        features: Mapping[str, Any] | None = None,
+    ) -> None:
         if not isinstance(policy, Policy):
             raise LobInputError(f"an agent needs a policy of rewards, got {policy!r}")
         if policy.n_users not in (None, 1):
@@ -53,7 +60,7 @@ class Agent:
                 "take(user) gives the policy of one"
             )
         self.policy = policy
-        self.state = policy.start()
+        self.state = policy.start(features=None if features is None else [features])
         self.rng = generator(seed)
 
     @property

@@ -5,14 +5,14 @@ from functools import cached_property
 
 import numpy as np
 
-from lobandits.basics.checks import BoolArray, FloatArray, IntArray, fraction, whole
+from lobandits.basics.checks import BoolArray, FloatArray, fraction, whole
 from lobandits.beliefs.cells import settled_cells
 from lobandits.beliefs.from_orders import EXPERT
-from lobandits.beliefs.points import Mixture, make_mixture, points_of_users
+from lobandits.beliefs.points import Mixture, lifted, make_mixture, points_of_users
 from lobandits.beliefs.posterior import Cells, condition, make_posterior, tastes_of_users
 from lobandits.beliefs.prior import Prior
 from lobandits.policies.explanation import Details
-from lobandits.policies.prior_policy import PriorPolicy
+from lobandits.policies.prior_policy import PriorPolicy, by_features
 from lobandits.rules.information_ratio import Moments, best_mixtures, exponents, moments_of
 from lobandits.statistics import State
 
@@ -75,15 +75,16 @@ class LobBayes(PriorPolicy):
     def odds(self, state: State, allowed: BoolArray) -> FloatArray:
         """Return the chances of the arms in the best mixture of two."""
         doubt = min(1.0, 2.0 * (1.0 - (self.trust or 0.0)))
-        odds = np.empty(state.counts.shape)
+        odds, lifts = np.empty(state.counts.shape), self.lifts(state)
         size = max(1, BLOCK // (self.n_arms * self.n_points))
         for first in range(0, len(odds), size):
             some = slice(first, first + size)
             sets = allowed[some] if len(allowed) > 1 else allowed
             counts = state.counts[some].astype(np.float64)
             moments, _ = moments_of_users(
-                counts, state.sums[some], sets, self._prior, self._mixture, self.n_points
-            )
+                counts, state.sums[some], sets, self._prior, self._mixture, self.n_points,
+                None if lifts is None else lifts[some],
+            )  # fmt: skip
             power = exponents(counts.sum(axis=1), doubt, self._prior.worth)
             odds[some] = best_mixtures(moments, sets, power)
         if self.explore > 0.0:
@@ -101,8 +102,9 @@ class LobBayes(PriorPolicy):
         """Return the moments, and the chances of free and strict states, (n, 2 b, m)."""
         counts = state.counts.astype(np.float64)
         moments, shares = moments_of_users(
-            counts, state.sums, allowed, self._prior, self._mixture, self.n_points
-        )
+            counts, state.sums, allowed, self._prior, self._mixture, self.n_points,
+            self.lifts(state),
+        )  # fmt: skip
         return moments, shares.reshape(len(shares), -1, self._prior.n_states)
 
     def details(self, state: State, allowed: BoolArray) -> Details:
@@ -117,15 +119,17 @@ class LobBayes(PriorPolicy):
         if self.trust:
             strict = shares[0, half:].sum(axis=0)
             states["order holds"] = strict / np.maximum(chances, np.finfo(float).tiny)
+        more, words = by_features(prior, state)
         return Details(
             arms={
                 "posterior mean": moments.mean[0],
+                **more,
                 "on top": moments.on_top[0],
                 "regret": moments.regret[0],
                 "information": moments.information[0],
             },
             states=states,
-            notes=self._notes(state, chances),
+            notes=[*words, *self._notes(state, chances)],
         )
 
     def _notes(self, state: State, chances: FloatArray) -> list[str]:
@@ -134,7 +138,7 @@ class LobBayes(PriorPolicy):
         notes = []
         if prior.n_states > 1:
             notes.append(f"Most likely state {s}, with a chance of {100 * chances[s]:.3g} %.")
-        centre, spread = user_loadings(prior, state.counts, state.sums, s)
+        centre, spread = user_loadings(prior, state, s)
         for j in range(prior.loadings.shape[1]):
             column = np.sign(centre[j]) * prior.loadings[:, j]
             size, sure = abs(centre[j]), f"{centre[j]:+.2g} give or take {spread[j]:.2g}"
@@ -159,10 +163,11 @@ def moments_of_users(
     prior: Prior,
     mixture: Mixture,
     n_points: int,
+    lifts: FloatArray | None = None,
 ) -> tuple[Moments, FloatArray]:
     """Return what points of users' posteriors tell of their arms, and the versions' shares."""
-    likelihood = prior.likelihood
-    cells = settled_cells(counts, sums, likelihood, mixture.components)
+    likelihood, mixture = prior.likelihood, lifted(mixture, lifts)
+    cells = settled_cells(counts, sums, likelihood, mixture.components, lifts)
     points, top, shares = points_of_users(counts, cells, allowed, mixture, n_points)
     if not likelihood.exact:
         points = likelihood.mean(points)
@@ -181,21 +186,24 @@ def _means(cells: Cells, shares: FloatArray, prior: Prior, mixture: Mixture) -> 
     by_component = shares[:, : shares.shape[1] // 2] + shares[:, shares.shape[1] // 2 :]
     eta, variance = np.empty((2, *by_component.shape, prior.n_arms))
     tastes_of_users(cells, c, by_component, eta, variance)
+    eta += cells.lifts[:, None]
     means: FloatArray = np.einsum(
         "nj,nja->na", by_component, likelihood.expected(likelihood.mean, eta, variance)
     )
     return means
 
 
-def user_loadings(
-    prior: Prior, counts: FloatArray | IntArray, sums: FloatArray, state: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return mean and standard deviation of one user's z in a state, (r,) each."""
+def user_loadings(prior: Prior, state: State, which: int) -> tuple[FloatArray, FloatArray]:
+    """Return mean and standard deviation of one user's z in a state, (r,) each, by rewards alone.
+
+    What features say of it comes on top.
+    """
     one = prior.components
-    cells = settled_cells(counts[:1].astype(np.float64), sums[:1], prior.likelihood, one)
+    counts, lifts = state.counts[:1].astype(np.float64), prior.lifts(state.features)
+    cells = settled_cells(counts, state.sums[:1], prior.likelihood, one, lifts)
     memory = make_posterior(one)
     condition(0, cells, one, memory)
-    j = state + prior.n_states * int(memory.log.reshape(-1, prior.n_states)[:, state].argmax())
+    j = which + prior.n_states * int(memory.log.reshape(-1, prior.n_states)[:, which].argmax())
     lower = np.tril(memory.lower[j])
     covariance = np.linalg.inv(lower @ lower.T)
     r = prior.loadings.shape[1]

@@ -9,7 +9,7 @@ from lobandits.basics.checks import BoolArray, FloatArray, whole
 from lobandits.beliefs.cells import settled_cells
 from lobandits.beliefs.points import Mixture, make_mixture, points_of_users
 from lobandits.policies.explanation import Details
-from lobandits.policies.prior_policy import PriorPolicy
+from lobandits.policies.prior_policy import PriorPolicy, by_features
 from lobandits.statistics import State
 
 BLOCK = 2**21  # numbers of points that are worked on at a time
@@ -54,14 +54,18 @@ class MixTS(PriorPolicy):
 
     def odds(self, state: State, allowed: BoolArray) -> FloatArray:
         """Return the share of points with each allowed arm on top."""
-        odds = np.zeros(state.counts.shape)
+        odds, lifts = np.zeros(state.counts.shape), self.lifts(state)
         size = max(1, BLOCK // (self.n_arms * self.n_points))
         for first in range(0, len(odds), size):
             some = slice(first, first + size)
             sets = allowed[some] if len(allowed) > 1 else allowed
             counts = state.counts[some].astype(np.float64)
             cells = settled_cells(
-                counts, state.sums[some], self._prior.likelihood, self._mixture.components
+                counts,
+                state.sums[some],
+                self._prior.likelihood,
+                self._mixture.components,
+                None if lifts is None else lifts[some],
             )
             _, top, _ = points_of_users(counts, cells, sets, self._mixture, self.n_points)
             users = np.arange(first, first + len(top))
@@ -70,9 +74,10 @@ class MixTS(PriorPolicy):
 
     def state_posterior(self, state: State) -> FloatArray:
         """Return the chance of each state."""
-        return self._prior.posterior(state.counts, state.sums)[0]
+        return self._prior.posterior(state.counts, state.sums, state.features)[0]
 
     def details(self, state: State, allowed: BoolArray) -> Details:
         """Return the posterior means, and the chances of the states."""
-        chances, means, _ = self._prior.posterior(state.counts, state.sums)
-        return Details(arms={"posterior mean": means[0]}, states={"chance": chances[0]})
+        chances, means, _ = self._prior.posterior(state.counts, state.sums, state.features)
+        more, notes = by_features(self._prior, state)
+        return Details({"posterior mean": means[0], **more}, {"chance": chances[0]}, notes)

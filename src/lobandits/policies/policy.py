@@ -20,6 +20,7 @@ from lobandits.basics.checks import (
     whole,
 )
 from lobandits.basics.frozen import Frozen
+from lobandits.beliefs.features import Table
 from lobandits.errors import LobInputError
 from lobandits.orders.arms import arm_names
 from lobandits.policies.explanation import Details, Explanation, explanation
@@ -240,23 +241,46 @@ class Policy(Frozen, ABC, Generic[S]):
         """Return what speaks for each arm of one user: plays, means, bounds, probabilities."""
         return explanation(self, state, user, self._check(state, allowed))
 
-    def start(self, n_users: int | None = None) -> S:
-        """Return the state of ``n_users`` users without plays (by default 1, or `n_users`)."""
+    def start(self, n_users: int | None = None, features: Table | None = None) -> S:
+        """Return the state of ``n_users`` users without plays (by default 1, or `n_users`).
+
+        ``features`` say what is known of them: a data frame, a dict of columns, or a list of dicts,
+        a row for each. Policies whose model has none take no notice.
+        """
         default = self.n_users
         n = whole("n_users", (default or 1) if n_users is None else n_users)
         if default not in (None, n):
             raise LobInputError(f"n_users is {n}, but this policy has parts for {default} users")
         if self.half_life is None:
-            return self.new_state(n)
-        fading: Any = empty_state(FadingState, n, arms=self.n_arms)
-        fading.half_lives[:] = self.half_life
-        state: S = fading
+            state = self.new_state(n)
+        else:
+            fading: Any = empty_state(
+                FadingState, n, arms=self.n_arms, columns=self.feature_columns
+            )
+            fading.half_lives[:] = self.half_life
+            state = fading
+        if features is not None:
+            self.describe(state, features)
         return state
 
     def new_state(self, n_users: int) -> S:
         """Return an empty state without a half-life; policies with other axes override this."""
-        state: S = empty_state(self.state_type, n_users, arms=self.n_arms)
+        state: S = empty_state(
+            self.state_type, n_users, arms=self.n_arms, columns=self.feature_columns
+        )
         return state
+
+    @property
+    def feature_columns(self) -> int:
+        """How many numbers a state has of what is known of a user besides rewards."""
+        return 0
+
+    def describe(self, state: S, features: Table, users: ArrayLike | None = None) -> None:
+        """Write what is known of users into ``state``, in place; see `start`.
+
+        ``users`` says whose rows these are, by default everybody's in order. What was known before
+        is forgotten.
+        """
 
     def restore(self, data: Mapping[str, ArrayLike]) -> S:
         """Return the state whose `to_dict` is ``data``, after checking every array."""

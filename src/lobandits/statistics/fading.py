@@ -162,7 +162,8 @@ class FadingState(State):
     def read(self, limit: float) -> State:
         """Return what a policy sees: the state as it tells of users at their latest rewards."""
         counts, sums = read(self.counts, self.sums, self.faded, self.clocks, limit)
-        return State(counts, sums, np.zeros_like(sums))  # type: ignore[arg-type]
+        carries = np.zeros_like(sums)
+        return State(counts, sums, carries, features=self.features)  # type: ignore[arg-type]
 
     def add(
         self, users: IntArray, arms: IntArray, rewards: FloatArray, times: FloatArray | None

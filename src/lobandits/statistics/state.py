@@ -47,6 +47,9 @@ class State:
         Their sum, correctly rounded.
     carries : float64 (n_users, n_arms)
         What rounding left out of ``sums``: the exact sum is ``sums + carries``.
+    features : float64 (n_users, columns), or None
+        What is known of users besides, as numbers; None where a policy does not look at it. Of two
+        states that are merged, the first that knows something of a user says it.
 
     Examples
     --------
@@ -62,6 +65,9 @@ class State:
     counts: IntArray = field(metadata=array("sum", "arms"))
     sums: FloatArray = field(metadata=array("sum", "arms", dtype=np.float64))
     carries: FloatArray = field(metadata=array("sum", "arms", dtype=np.float64))
+    features: FloatArray | None = field(
+        default=None, kw_only=True, metadata=array("memory", "columns", dtype=np.float64)
+    )
 
     @property
     def n_users(self) -> int:
@@ -93,6 +99,8 @@ class State:
         merged = {}
         for f in fields(self):
             mine, theirs = getattr(self, f.name), getattr(other, f.name)
+            if f.name == "features":
+                continue
             if f.metadata["role"] != "sum":
                 merged[f.name] = np.full_like(mine, f.metadata["empty"])
             elif mine.shape == theirs.shape:
@@ -104,6 +112,7 @@ class State:
                 )
         total, carry = add_exactly(self.sums, self.carries, other.carries)
         merged["sums"], merged["carries"] = add_exactly(total, carry, other.sums)
+        merged["features"] = _known(self.features, other.features)
         return replace(self, **merged)
 
     def take(self, users: ArrayLike) -> Self:
@@ -120,8 +129,9 @@ class State:
         return {name: value.copy() for name, value in self.arrays().items()}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        """Return the arrays by name, those that there are."""
+        arrays = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {name: value for name, value in arrays.items() if value is not None}
 
     def __repr__(self) -> str:
         return (
@@ -130,11 +140,23 @@ class State:
         )
 
 
+def _known(mine: FloatArray | None, theirs: FloatArray | None) -> FloatArray | None:
+    """Return each user's features in the first of two states that knows any."""
+    if mine is None or theirs is None:
+        return mine if theirs is None else theirs
+    return np.where(mine.any(axis=1, keepdims=True), mine, theirs)
+
+
 def empty_state(kind: type[S], n_users: int, **sizes: int) -> S:
-    """Return a state of users of whom nothing is known; ``sizes`` are those of the axes."""
+    """Return a state of users of whom nothing is known; ``sizes`` are those of the axes.
+
+    There are no features unless ``columns`` says how many.
+    """
     described: Any = kind
     arrays = {}
     for f in fields(described):
+        if f.name == "features" and not sizes.get("columns"):
+            continue
         shape = n_users, *map(sizes.__getitem__, f.metadata["axes"])
         arrays[f.name] = np.full(shape, f.metadata["empty"], f.metadata["dtype"])
     return kind(**arrays)
@@ -154,7 +176,13 @@ def check_state(state: Any, like: State, policy: Any) -> None:
             f"{policy.n_users or 'any number of'} users and {policy.n_arms} arms"
         )
     for name, array in like.arrays().items():
-        shape, needed = getattr(state, name).shape, (n, *array.shape[1:])
+        value = getattr(state, name)
+        if value is None:
+            raise LobInputError(
+                f"the state has no {name}, and this {policy.name} needs them: another policy made "
+                "it"
+            )
+        shape, needed = value.shape, (n, *array.shape[1:])
         if shape != needed:
             raise LobInputError(
                 f"the state's {name} has shape {shape}, but this {policy.name} needs "
