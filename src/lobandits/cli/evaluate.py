@@ -9,6 +9,7 @@ import typer
 from lobandits.cli.options import (
     DEFAULT_PROBLEM,
     ArmColumn,
+    Features,
     LikelihoodName,
     LogFiles,
     MinArmRewards,
@@ -18,10 +19,12 @@ from lobandits.cli.options import (
     ShowBar,
     SkipEmpty,
     UserColumn,
+    UsersTable,
     Workers,
     checked_suffix,
     existing,
     need_service,
+    parse_features,
     parse_states,
     save_picture,
 )
@@ -55,6 +58,8 @@ def evaluate(
     user: UserColumn = "user",
     arm: ArmColumn = "arm",
     reward: RewardColumn = "reward",
+    features: Features = None,
+    users: UsersTable = None,
     store: Annotated[
         str | None,
         typer.Option(help="Judge by the rewards of a service's store, by its URL; no logs then."),
@@ -83,7 +88,7 @@ def evaluate(
     ] = "auto",
     likelihood: LikelihoodName = None,
     splits: Annotated[int, typer.Option(help="How often users are split.")] = 3,
-    users: Annotated[
+    most_users: Annotated[
         int, typer.Option(help="Of more users, so many at random teach and are judged.")
     ] = 1200,
     skip_empty: SkipEmpty = False,
@@ -131,7 +136,8 @@ def evaluate(
         raise LobInputError("there is nothing to judge by; give files of logs, or --store")
     report = judge(
         source, names, user, arm, reward, horizon=horizon, n_states=parse_states(states),
-        likelihood=likelihood, splits=splits, most_users=users, since=since,
+        likelihood=likelihood, splits=splits, most_users=most_users, since=since,
+        features=parse_features(features), users=users,
         min_user_rewards=min_user_rewards, min_arm_rewards=min_arm_rewards, seed=seed,
         workers=workers, progress=progress, **options,
     )  # fmt: skip

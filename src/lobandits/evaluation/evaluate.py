@@ -15,10 +15,12 @@ from lobandits.evaluation.replay import ReplayRun
 from lobandits.evaluation.report import LOGS, Evaluation
 from lobandits.evaluation.splits import Split, sample_users, split_users
 from lobandits.evaluation.truth import BOOTSTRAPS, FAMILIES, JudgedUsers, draw_players, problems_of
-from lobandits.learning import Model, RewardTable, learn, reward_table
+from lobandits.learning import Model, RewardTable, reward_table
 from lobandits.learning.aggregate import Since
 from lobandits.learning.fit_prior import starting_likelihood
+from lobandits.learning.learn import features_of, model_of
 from lobandits.learning.logs import Logs
+from lobandits.learning.user_features import Wanted
 from lobandits.simulation import simulate
 from lobandits.simulation.policy_run import policy_class
 
@@ -50,6 +52,8 @@ def evaluate(
     time: str | None = None,
     since: Since | None = None,
     propensity: str | None = None,
+    features: Wanted | None = None,
+    users: Any = None,
     seed: int = 0,
     workers: int | None = None,
     progress: bool = False,
@@ -86,6 +90,9 @@ def evaluate(
         The column of times, which orders rewards for replays; with ``since``, the recent part.
     propensity
         The column of the probabilities with which arms were chosen, for replays of adaptive logs.
+    features, users
+        What is known of users before their first reward, as for `learn`; those who are judged come
+        with theirs.
     seed
         Names all random numbers.
     workers
@@ -115,6 +122,8 @@ def evaluate(
         table, parts, dropped = split_users(sample_users(everybody, n, rng), splits, rng)
         options: Any = {"time": time, "since": since, "propensity": propensity}
         histories = read_histories(logs, table, columns, **options)
+        others = (arm, reward, time, propensity)
+        known = features_of(table, features, logs, user, users, time, others)
     typical, rounds = _horizon(everybody, horizon)
     kind = likelihood or starting_likelihood(everybody, None)[0].name
     gaussian = starting_likelihood(everybody, kind)[0].exact
@@ -127,13 +136,15 @@ def evaluate(
     with progress_bar(total, progress, "evaluating", "decisions") as advance:
         for f, part in enumerate(parts):
             teachers, judged = table.take(part.teachers), table.take(part.judged)
-            model = learn(
-                teachers, n_states=n_states, likelihood=kind, seed=seed + f, workers=workers,
-                progress=False,
+            model = model_of(
+                reward_table(teachers), kind, n_states, {}, seed=seed + f, workers=workers,
+                features=None if known is None else known.take(part.teachers),
             )  # fmt: skip
+            x = None if known is None else known.x[part.judged]
             drawn = draw_players(judged, teachers, model, players, seed + f, workers)
             means = drawn.means
-            env = JudgedUsers(problems_of(means, model, residuals))
+            theirs = None if x is None else x[drawn.who]
+            env = JudgedUsers(problems_of(means, model, residuals, theirs))
             result = simulate(
                 env, names, rounds, len(means), seed + f, workers=workers, progress=advance
             )
@@ -142,7 +153,7 @@ def evaluate(
             shown = judged.counts[drawn.who] / judged.counts[drawn.who].sum(axis=1, keepdims=True)
             logged = (shown * means).sum(axis=1)[:, None]
             played.append(Played(model, earned, best, logged, drawn.evidence))
-            replays.play(part.judged, model)
+            replays.play(part.judged, model, x)
     return Evaluation(
         **_collected(played, _points(typical, rounds), (len(FAMILIES), BOOTSTRAPS, players)),
         typical=typical,

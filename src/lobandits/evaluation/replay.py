@@ -43,21 +43,33 @@ class Replay(NamedTuple):
         return least.sum(axis=1), most.sum(axis=1)
 
 
-def replay(policy: Policy, histories: Histories, horizon: int, way: str, seed: int) -> FloatArray:
+def replay(
+    policy: Policy,
+    histories: Histories,
+    horizon: int,
+    way: str,
+    seed: int,
+    features: FloatArray | None = None,
+) -> FloatArray:
     """Return what a policy earns on logged rewards, (n, horizon); nan once a user has run out.
 
-    ``way`` is one of `WAYS`.
+    ``way`` is one of `WAYS`; ``features`` are what is known of the users before.
     """
     play: Callable[..., Iterator[None]] = _queues if way == "queues" else _rejection
     rewards = np.full((histories.n_users, horizon), np.nan)
     rng = np.random.default_rng([seed, WAYS.index(way)])
-    for _ in play(policy, histories, rewards, rng):
+    known = {} if features is None else {"features": features}
+    for _ in play(policy, policy.start(histories.n_users, **known), histories, rewards, rng):
         pass
     return rewards
 
 
 def _queues(
-    policy: Policy, histories: Histories, rewards: FloatArray, rng: np.random.Generator
+    policy: Policy,
+    state: Any,
+    histories: Histories,
+    rewards: FloatArray,
+    rng: np.random.Generator,
 ) -> Iterator[None]:
     """Play round after round; who asks for an arm whose rewards are used up is done.
 
@@ -70,7 +82,6 @@ def _queues(
     sorted_rewards = histories.rewards[np.argsort(cell, kind="stable")]
     left = np.bincount(cell, minlength=n * k).reshape(n, k)
     queue = np.concatenate([[0], np.cumsum(left)[:-1]]).reshape(n, k)
-    state: Any = policy.start(n)
     there = np.arange(n)  # who still plays, in the order of the state
     for t in range(rewards.shape[1]):
         arms = policy.choose(state, rng)
@@ -87,13 +98,16 @@ def _queues(
 
 
 def _rejection(
-    policy: Policy, histories: Histories, rewards: FloatArray, rng: np.random.Generator
+    policy: Policy,
+    state: Any,
+    histories: Histories,
+    rewards: FloatArray,
+    rng: np.random.Generator,
 ) -> Iterator[None]:
     """Go through all users' decisions at once, the i-th of each in the i-th step."""
     assert histories.propensities is not None
     sizes, chances = np.diff(histories.first), histories.propensities
     factor = chances.min() / chances
-    state = policy.start(histories.n_users)
     rounds = np.zeros(histories.n_users, np.int64)
     for step in range(int(sizes.max(initial=0))):
         there: BoolArray = (step < sizes) & (rounds < rewards.shape[1])
@@ -167,15 +181,16 @@ class ReplayRun:
         self.rewards: dict[str, list[FloatArray]] = {name: [] for name in names}
         self.sizes: list[IntArray] = []
 
-    def play(self, judged: IntArray, model: Model) -> None:
-        """Play on the judged users of one split."""
+    def play(self, judged: IntArray, model: Model, features: FloatArray | None = None) -> None:
+        """Play on the judged users of one split, of whom ``features`` are known."""
         if isinstance(self.histories, str):
             return
         some = self.histories.take(judged)
         problems: Any = problems_of(np.zeros((1, len(model.arms))), model)
         for name in self.names:
             policy = make_policy(name, problems, horizon=self.horizon)
-            self.rewards[name].append(replay(policy, some, self.horizon, self.way, self.seed))
+            earned = replay(policy, some, self.horizon, self.way, self.seed, features)
+            self.rewards[name].append(earned)
         self.sizes.append(np.diff(some.first))
 
     def found(self) -> Replays:

@@ -88,10 +88,16 @@ class JudgedUsers:
         return f"JudgedUsers({self.problems!r})"
 
 
-def problems_of(means: FloatArray, model: Model, residuals: FloatArray | None = None) -> Problems:
+def problems_of(
+    means: FloatArray,
+    model: Model,
+    residuals: FloatArray | None = None,
+    features: FloatArray | None = None,
+) -> Problems:
     """Return users of these mean rewards, who know what a model says.
 
     Their rewards are of its likelihood; Gaussian ones are off their means as residuals are.
+    ``features`` are what the model's encode of them.
     """
     return Problems(
         means=means,
@@ -102,4 +108,5 @@ def problems_of(means: FloatArray, model: Model, residuals: FloatArray | None = 
         rewards=model.likelihood.name,
         past=model.prior,
         residuals=residuals,
+        features=features,
     )

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lobandits.basics.checks import positive, whole
-from lobandits.beliefs import Gaussian
+from lobandits.basics.checks import FloatArray, IntArray, positive, whole
+from lobandits.beliefs import Gaussian, Prior
 from lobandits.errors import LobInputError
 from lobandits.learning import Model
 from lobandits.simulation.problems import Problems
@@ -18,7 +18,8 @@ class LearnedUsers:
     r"""Users drawn from the prior of a model, with mean rewards :math:`\mu_a = g(\eta_a)`.
 
     They are as the model sees users, so policies that know it are at their best here; only users
-    who were held out tell whether it is right. Rewards are as its likelihood says.
+    who were held out tell whether it is right. Rewards are as its likelihood says. Where the model
+    knows features, theirs are as common as they were, every feature by itself.
 
     Parameters
     ----------
@@ -63,9 +64,9 @@ class LearnedUsers:
         n, first = whole("n", n), whole("first", first, least=0)
         blocks, seed = blocks_of(first, n), whole("seed", seed, least=0)
         prior = self.model.prior
-        drawn = [prior.draw(BLOCK, block_generator(seed, Stream.PROBLEMS, b)) for b in blocks]
+        drawn = [_drawn(prior, block_generator(seed, Stream.PROBLEMS, b)) for b in blocks]
         some = slice(first - blocks.start * BLOCK, first - blocks.start * BLOCK + n)
-        states, means = (np.concatenate(part)[some] for part in zip(*drawn, strict=True))
+        states, means, x = (np.concatenate(part)[some] for part in zip(*drawn, strict=True))
         return Problems(
             means=means,
             sigma=self.sigma,  # type: ignore[arg-type]
@@ -74,7 +75,16 @@ class LearnedUsers:
             state_means=prior.state_means,
             rewards=prior.likelihood.name,
             past=vars(self)["prior"],
+            features=x if x.shape[1] else None,
         )
 
     def __repr__(self) -> str:
         return f"LearnedUsers({self.model!r}, sigma={self.sigma:.3g})"
+
+
+def _drawn(prior: Prior, rng: np.random.Generator) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Draw a block of users: their states, mean rewards and features, (BLOCK, p)."""
+    if prior.features is None:
+        return *prior.draw(BLOCK, rng), np.empty((BLOCK, 0))
+    x = prior.features.features.draw(BLOCK, rng)
+    return *prior.draw(BLOCK, rng, x), x

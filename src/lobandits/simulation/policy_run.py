@@ -117,7 +117,8 @@ class PolicyRun:
     def _start(self, policy: Policy) -> None:
         """Give all users a state without plays, and each block its random numbers."""
         n, chunk = self.problems.n_users, self.chunk
-        self.policy, self.state = policy, policy.start(n)
+        known = {} if self.problems.features is None else {"features": self.problems.features}
+        self.policy, self.state = policy, policy.start(n, **known)
         if self.state.n_users != n:
             raise ValueError(f"start({n}) made a state of {self.state.n_users} users")
         self.noise = Noise(policy.draw, chunk.seed, Stream.CHOICES, chunk.first, n)

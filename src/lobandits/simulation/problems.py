@@ -72,6 +72,8 @@ class Problems(Frozen):
         then choose among the arms of their context, and regret is against the best of these.
     changes
         How users change; by default never. Regret is against the best arm of the round.
+    features
+        What is known of users before they play, as the prior's features encode it: (n_users, p).
 
     Examples
     --------
@@ -93,6 +95,7 @@ class Problems(Frozen):
     arrivals: str | None = None
     residuals: FloatArray | None = None
     changes: Changes | None = None
+    features: FloatArray | None = None
 
     def __post_init__(self) -> None:
         states = np.asarray(self.states)
@@ -103,6 +106,14 @@ class Problems(Frozen):
             sigma=positive("sigma", self.sigma),
             states=states.astype(np.int64),
         )
+        if self.features is not None:
+            features = finite_array("features", self.features, ndim=2)
+            if len(features) != self.n_users:
+                raise LobInputError(
+                    f"features must have a row for each of {self.n_users} users, got "
+                    f"{len(features)}"
+                )
+            self._set(features=features)
         self._check_orders()
         self._check_state_means()
         self._check_rewards()
@@ -241,6 +252,7 @@ class Problems(Frozen):
             orders=orders.take(index) if isinstance(orders, UserOrders) else orders,
             state_means=believed if believed is None or believed.ndim == 2 else believed[index],
             location=None if self.location is None else self.location[index],
+            features=None if self.features is None else self.features[index],
         )
 
     def __len__(self) -> int:
