@@ -38,6 +38,7 @@ class Users(NamedTuple):
     table: dict[str, list[Any]]
 
     def take(self, some: Any) -> "Users":
+        """Return some of them."""
         index = np.arange(len(self.means))[some]
         return Users(self.means[index], {n: [c[i] for i in index] for n, c in self.table.items()})
 

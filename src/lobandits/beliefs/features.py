@@ -176,6 +176,7 @@ class Features(Frozen):
         kinds: Mapping[str, str] | None = None,
         noun: str = "users",
         least_rows: int = LEAST_ROWS,
+        most_values: int = MOST_VALUES,
     ) -> "Features":
         """Return the features of a table, of kinds by the data but for those that are given.
 
@@ -189,6 +190,8 @@ class Features(Frozen):
             Whose features these are, for messages.
         least_rows
             Values of a category that fewer have count as new.
+        most_values
+            A category with more is refused.
         """
         columns, _ = columns_of(table)
         given = dict(kinds or {})
@@ -196,7 +199,7 @@ class Features(Frozen):
             one_of("feature", name, list(columns))
         return cls(
             tuple(
-                _feature(name, column, given.get(name), noun, least_rows)
+                _feature(name, column, given.get(name), noun, least_rows, most_values)
                 for name, column in columns.items()
             )
         )
@@ -259,7 +262,12 @@ class Features(Frozen):
 
 
 def _feature(
-    name: str, column: Sequence[Any], given: str | None, noun: str, least_rows: int
+    name: str,
+    column: Sequence[Any],
+    given: str | None,
+    noun: str,
+    least_rows: int,
+    most_values: int,
 ) -> Feature:
     """Return the feature of a column, or refuse one that cannot tell anything."""
     there = [value for value in column if text_of(value) is not None]
@@ -267,7 +275,7 @@ def _feature(
         raise LobInputError(f"feature {name!r} is empty; leave it out")
     kind = one_of(f"kind of the feature {name!r}", given or kind_of(name, there), KINDS)
     if kind == CATEGORY:
-        return _category(name, there, noun, least_rows)
+        return _category(name, there, noun, least_rows, most_values)
     read = boolean_of if kind == BOOLEAN else number_of
     values = np.array([read(value) for value in there], np.float64)
     if np.isnan(values).any():
@@ -289,13 +297,15 @@ def _feature(
     )
 
 
-def _category(name: str, there: Sequence[Any], noun: str, least_rows: int) -> Feature:
+def _category(
+    name: str, there: Sequence[Any], noun: str, least_rows: int, most_values: int
+) -> Feature:
     sizes = Counter(str(text_of(value)) for value in there)
     known = sorted(value for value, size in sizes.items() if size >= least_rows)
-    if len(known) > MOST_VALUES or len(sizes) > max(MOST_VALUES, len(there) / 2):
+    if len(known) > most_values or len(sizes) > max(most_values, len(there) / 2):
         raise LobInputError(
             f"feature {name!r} has {len(sizes):,} values for {len(there):,} {noun}, more than "
-            f"{MOST_VALUES}; is it a name or free text? Leave it out, or group its values"
+            f"{most_values}; is it a name or free text? Leave it out, or group its values"
         )
     if len(sizes) == 1 or not known:
         raise LobInputError(

@@ -2,8 +2,10 @@
 
 import os
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -23,6 +25,7 @@ from lobandits.basics.frozen import Frozen
 from lobandits.basics.kernel import writable
 from lobandits.basics.tables import Tabular
 from lobandits.basics.words import counted
+from lobandits.beliefs.arm_effects import ArmEffects
 from lobandits.beliefs.cells import settled_cells
 from lobandits.beliefs.feature_effects import FeatureEffects
 from lobandits.beliefs.features import Table
@@ -46,6 +49,7 @@ FIELDS = (
 )  # fmt: skip
 NOUN = "a saved prior"
 SHOWN = 5  # arms of a state in words
+EPSILON = 0.05  # chance of a new arm to beat the best
 DRAWN = 8  # states in a picture, the most common first
 NEARLY = 1e-6  # shares that sum to one but for rounding in a file
 ROUNDING = 1e-12  # but for that of a sum
@@ -66,6 +70,10 @@ def _known(data: Any) -> LatentOrders | None:
 
 def _effects(data: Any) -> FeatureEffects:
     return FeatureEffects(**FeatureEffects._decoded(data, "features"))
+
+
+def _arm_effects(data: Any) -> ArmEffects:
+    return ArmEffects(**ArmEffects._decoded(data, "arm_features"))
 
 
 @dataclass(frozen=True)
@@ -103,6 +111,8 @@ class Prior(Frozen, Tabular):
         The states' orders, where these are known; else `orders` are those of the means.
     features : FeatureEffects, optional
         What is known of users before their first reward, and what it says of their tastes.
+    arm_features : ArmEffects, optional
+        What arms' features say of them, for new ones.
 
     Examples
     --------
@@ -129,6 +139,9 @@ class Prior(Frozen, Tabular):
     features: FeatureEffects | None = field(
         default=None, repr=False, metadata={"rare": True, "decode": _effects}
     )
+    arm_features: ArmEffects | None = field(
+        default=None, repr=False, metadata={"rare": True, "decode": _arm_effects}
+    )
 
     def __post_init__(self) -> None:
         means = finite_array("means", self.means, ndim=2)
@@ -147,6 +160,8 @@ class Prior(Frozen, Tabular):
         loadings = _loadings(self.loadings, k)
         if self.features is not None:
             self.features.checked(loadings.shape[1], k)
+        if self.arm_features is not None:
+            self.arm_features.checked(m, loadings.shape[1])
         sigma: Any = getattr(self.likelihood, "sigma", 1.0)
         if np.ndim(sigma) and len(sigma) != k:
             raise LobInputError(f"the likelihood has {len(sigma)} sigmas, but there are {k} arms")
@@ -455,36 +470,43 @@ class Prior(Frozen, Tabular):
         """Return the same prior for other rewards, such as noisier ones."""
         return self._with(likelihood=likelihood)
 
-    def with_arm(self, name: str, like: Arm | None = None) -> "Prior":
+    def with_arm(
+        self,
+        name: str,
+        like: Arm | None = None,
+        features: Mapping[str, Any] | None = None,
+        epsilon: float = EPSILON,
+    ) -> "Prior":
         r"""Return the prior with one more arm, the last, of which no log knows.
 
         Like an arm a, a user's taste of the new arm is that of a and a deviation of its own,
 
         .. math:: \eta_{new} = m_{sa} + (L z)_a + \varepsilon, \qquad \varepsilon \sim N(0, 2 d_a).
 
-        Without one, it is wide: the average of the state's means and loadings, give or take what
-        its arms differ by,
+        With features, where the prior knows what those of arms say (`ArmEffects`), it is what they
+        say, give or take what arms differ by beyond them. In a prior of contexts its name is such
+        features. Without any, it is as wide as arms differ,
 
         .. math:: \varepsilon \sim N(0, v), \qquad
                   v = \overline{d} + \sum_s w_s \mathrm{Var}_a(m_{sa})
-                      + \sum_j \mathrm{Var}_a(L_{aj}).
+                      + \sum_j \mathrm{Var}_a(L_{aj}),
+
+        and stands where its chance to beat the best arm of the average user is ``epsilon``, in each
+        state; where only orders are known, in the middle.
 
         >>> from lobandits.beliefs import Gaussian
         >>> prior = Prior(["x", "y"], [1.0], [[3, 1]], [[0.5], [0.5]], [1, 1], [0.2], Gaussian(1))
         >>> print(prior.with_arm("z", like="x"))
         1 state of 3 arms, gaussian rewards of sigma 1, 1 loading
         state 0: 100 % of users, scale 0.2: x 3 > z 3 > y 1
-        >>> prior.with_arm("z").means
-        array([[3., 1., 2.]])
+        >>> prior.with_arm("z").means.round(2)
+        array([[3.  , 1.  , 0.67]])
+        >>> prior.with_arm("z", epsilon=0.5).means
+        array([[3., 1., 3.]])
         """
         at = None if like is None else arm_index(self.arms, like)
         known = None if self.known is None else self.known.with_arm(name, like)
-        if at is None:
-            mean, row = self.means.mean(axis=1), self.loadings.mean(axis=0)
-            wide = self.shares @ self.means.var(axis=1) + self.loadings.var(axis=0).sum()
-            own = self.own.mean(axis=-1) + wide
-        else:
-            mean, row, own = self.means[:, at], self.loadings[at], 2.0 * self.own[..., at]
+        mean, row, own = self._new_arm(name, at, features, epsilon)
         directions = self.directions
         if directions is not None:
             new = np.zeros_like(directions[:, :1]) if at is None else directions[:, [at]]
@@ -499,6 +521,41 @@ class Prior(Frozen, Tabular):
             known=known,
             features=None if self.features is None else self.features.with_arm(at),
         )
+
+    def _new_arm(
+        self, name: str, at: int | None, given: Mapping[str, Any] | None, epsilon: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return means, loadings and own variances of a new arm; see `with_arm`."""
+        if at is not None:
+            if given is not None:
+                raise LobInputError(
+                    f"the new arm {name!r} is like {self.arms[at]!r} and has features; give one of "
+                    "both"
+                )
+            return self.means[:, at], self.loadings[at], 2.0 * self.own[..., at]
+        effects = self.arm_features
+        if given is not None and effects is None:
+            raise LobInputError(
+                f"the new arm {name!r} has features, but the model knows none of arms; learn with "
+                "arm_features, or say which arm it is like"
+            )
+        if effects is not None:
+            features = {**(effects.by_name(name) or {}), **(given or {})}
+            if features:
+                m = self.n_states
+                expected, left = effects.of(features), effects.left
+                own = self.own.mean(axis=-1) + self.shares @ left[:m] + left[m:].sum()
+                return expected[:m], expected[m:], np.asarray(own)
+        row = self.loadings.mean(axis=0)
+        wide = self.shares @ self.means.var(axis=1) + self.loadings.var(axis=0).sum()
+        own = np.asarray(self.own.mean(axis=-1) + wide)
+        if self.known is not None:
+            return self.means.mean(axis=1), row, own
+        chance = fraction("epsilon", epsilon)
+        if not 0.0 < chance < 1.0:
+            raise LobInputError(f"epsilon must lie between 0 and 1, got {epsilon!r}")
+        below = NormalDist().inv_cdf(chance) * np.sqrt(own)
+        return self.means.max(axis=1) + below, row, own
 
     # Files, tables, words -----------------------------------------------------------------------
 

@@ -70,6 +70,10 @@ def learn(
     ] = None,
     features: Features = None,
     users: UsersTable = None,
+    arm_features: Annotated[
+        Path | None,
+        typer.Option(help="What is known of arms: a file with a row for each, for new arms."),
+    ] = None,
     store: Annotated[
         str | None,
         typer.Option(help="Learn from the rewards of a service's store, by its URL; no logs then."),
@@ -114,6 +118,7 @@ def learn(
     The file holds no user.
     """
     from lobandits.learning import reward_table
+    from lobandits.learning.arm_effects import read_arm_features
     from lobandits.learning.learn import features_of, model_of
 
     checked_suffix("--out", out, (".json",))
@@ -138,13 +143,16 @@ def learn(
                "since": since, "half_life": half_life, "skip_empty": skip_empty}  # fmt: skip
     if users is not None:
         options["users"] = str(users)
+    if arm_features is not None:
+        options["arm_features"] = str(arm_features)
     source: Any = logs if users is None else users
     known = features_of(
         table, parse_features(features), source or table, user, users,
         time if users is None else None, (arm, reward, context),
     )  # fmt: skip
     model = model_of(
-        table, likelihood, n_states, options | filters, features=known, seed=seed, workers=workers,
+        table, likelihood, n_states, options | filters, features=known,
+        arm_features=read_arm_features(table.arms, arm_features, arm), seed=seed, workers=workers,
         progress=progress,
     )  # fmt: skip
     print_learned(model, table, (user, arm), known.concerns if known is not None else ())

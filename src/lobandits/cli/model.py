@@ -2,7 +2,7 @@
 
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,9 +20,11 @@ from lobandits.cli.options import (
     checked_suffix,
     existing,
     need_service,
+    parse_values,
 )
 from lobandits.cli.policies import Import, import_policies
 from lobandits.cli.saved_orders import read_policy
+from lobandits.errors import LobInputError
 
 model = typer.Typer(
     no_args_is_help=True, help="Change or show the model that a store's servers decide with."
@@ -96,18 +98,37 @@ def add_arm(
     orders: OrdersFile = None,
     like: Annotated[
         str | None,
-        typer.Option(help="The arm that users like about as much; by default nothing is known."),
+        typer.Option(help="The arm that users like about as much."),
     ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=VALUE,...",
+            help="What is known of the arm, where the model was learned with --arm-features.",
+        ),
+    ] = None,
+    epsilon: Annotated[
+        float,
+        typer.Option(help="Without both: its chance to beat the average user's best arm."),
+    ] = 0.05,
 ) -> None:
     """Add an arm that no log has to a model's file, for lob model put.
 
     Like another arm: in every state it stands where that one stands, and users' own opinions of
-    both go together. Otherwise its prior is wide, and no order speaks of it.
+    both go together. With features it starts where these say. Otherwise it is thought to beat the
+    average user's best arm with a chance of epsilon, and no order speaks of it.
     """
     from lobandits.cli.saved_orders import load_known
+    from lobandits.orders import LatentOrders
 
     checked_suffix("--out", out, (".json",))
-    grown = load_known(model, orders).with_arm(name, like)
+    known = load_known(model, orders)
+    if isinstance(known, LatentOrders):
+        if features is not None:
+            raise LobInputError("--features is for a model; orders know none, leave it out")
+        grown: Any = known.with_arm(name, like)
+    else:
+        grown = known.with_arm(name, like, parse_values(features), epsilon)
     grown.save(out)
     typer.echo(f"model with {name} saved to {out}")
 

@@ -126,6 +126,16 @@ def parse_features(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
+def parse_values(text: str | None) -> dict[str, str] | None:
+    """Return what ``--features price=9,kind=drama`` says."""
+    if text is None:
+        return None
+    pairs = [part.partition("=") for part in text.split(",") if part.strip()]
+    if not pairs or not all(name.strip() and between for name, between, _ in pairs):
+        raise LobInputError(f"--features must be like price=9,kind=drama, got {text!r}")
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
 def existing(store: str) -> str:
     """Return a store's URL, or refuse a file that is not there: opening it would create it."""
     path = store.removeprefix("sqlite:///").partition("?")[0]

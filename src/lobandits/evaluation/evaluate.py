@@ -17,6 +17,7 @@ from lobandits.evaluation.splits import Split, sample_users, split_users
 from lobandits.evaluation.truth import BOOTSTRAPS, FAMILIES, JudgedUsers, draw_players, problems_of
 from lobandits.learning import Model, RewardTable, reward_table
 from lobandits.learning.aggregate import Since
+from lobandits.learning.arm_effects import read_arm_features
 from lobandits.learning.fit_prior import starting_likelihood
 from lobandits.learning.learn import features_of, model_of
 from lobandits.learning.logs import Logs
@@ -139,6 +140,7 @@ def evaluate(
             model = model_of(
                 reward_table(teachers), kind, n_states, {}, seed=seed + f, workers=workers,
                 features=None if known is None else known.take(part.teachers),
+                arm_features=read_arm_features(teachers.arms, None),
             )  # fmt: skip
             x = None if known is None else known.x[part.judged]
             drawn = draw_players(judged, teachers, model, players, seed + f, workers)

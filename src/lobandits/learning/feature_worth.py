@@ -17,8 +17,9 @@ from lobandits.learning.feature_effects import fit_effects, no_effects
 from lobandits.learning.starts import Data, Population, population, tastes
 from lobandits.learning.user_features import UserFeatures
 
-PASSES, STEPS = 2, 30  # of effects and of the prior in turn, and steps of EM in each
+PASSES, STEPS = 2, 15  # of effects and of the prior in turn, and steps of EM in each
 SEED = 20330  # of the folds
+ENOUGH = 300  # users: of more, one fold of them is judged
 
 
 class Known(NamedTuple):
@@ -96,7 +97,8 @@ def worth(data: Data, x: FloatArray, likelihood: Likelihood, run: Map = map) -> 
     """
     n, gains = len(data.counts), np.zeros(len(data.counts))
     fold = np.random.default_rng(SEED).permutation(n) % FOLDS
-    for f in range(FOLDS):
+    folds = FOLDS if n <= ENOUGH else 1
+    for f in range(folds):
         rest, out = data.take(fold != f), data.take(fold == f)
         alone = population(rest, likelihood, run)
         columns, known = with_effects(rest, x[fold != f], alone, run)
@@ -104,4 +106,5 @@ def worth(data: Data, x: FloatArray, likelihood: Likelihood, run: Map = map) -> 
             lifted = out._replace(lifts=x[fold == f] @ columns.T)
             without = log_evidence(out, alone.one)
             gains[fold == f] = log_evidence(lifted, known.one) - without
-    return float(gains.mean()), float(gains.std() / np.sqrt(n))
+    gains = gains[fold < folds]
+    return float(gains.mean()), float(gains.std() / np.sqrt(len(gains)))

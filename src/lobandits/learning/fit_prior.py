@@ -13,6 +13,7 @@ from lobandits.basics.checks import FloatArray, IntArray, one_of, whole
 from lobandits.basics.progress import spinner
 from lobandits.beliefs import LIKELIHOODS, Bernoulli, Gaussian, Likelihood, Prior
 from lobandits.errors import LobInputError
+from lobandits.learning.arm_effects import ArmFeatures, arm_effects, towards
 from lobandits.learning.curve import CLEAR, EvidenceCurve, evidence_curve
 from lobandits.learning.em import Map, careful, climb, expect_all
 from lobandits.learning.feature_worth import Known, weigh
@@ -58,6 +59,7 @@ def fit_prior(
     n_states: int | None = None,
     *,
     features: UserFeatures | None = None,
+    arm_features: ArmFeatures | None = None,
     seed: int = 0,
     workers: int | None = None,
     executor: Executor | None = None,
@@ -80,6 +82,8 @@ def fit_prior(
     features
         What is known of the table's users before their first reward. What it explains is taken out
         before states are looked for.
+    arm_features
+        What is known of the table's arms; their means shrink to what it says.
     seed
         Of starts, folds and samples.
     workers, executor
@@ -111,14 +115,19 @@ def fit_prior(
                 m = curve.chosen
         with spinner(progress, f"learning {m} state{'s' if m > 1 else ''} of users"):
             everybody = known.everybody or population(data, kind, run)
+            if arm_features is not None:
+                everybody = towards(arm_features, data, everybody, run)
             p, pull = fit_states(data, everybody, m, rng, run=run)
             everything = known.lift(_data(table, many, source), many)
             blocks = everything.blocks
             steps = LAST if len(some) < table.n_users else 4
-            p, _, trace = climb(blocks, p, pull, steps, everything.within, run)
+            p, pull, trace = climb(blocks, p, pull, steps, everything.within, run)
             effects = known.effects(blocks, many, p, run)
-            p = careful(p, expect_all(blocks, p, run))
-        prior = prior_of(p, table.arms)._with(features=effects)
+            t, of_arms = expect_all(blocks, p, run), None
+            if arm_features is not None:
+                of_arms = arm_effects(arm_features, p, pull, t)
+            p = careful(p, t)
+        prior = prior_of(p, table.arms)._with(features=effects, arm_features=of_arms)
         with spinner(progress, "telling users' states"):
             labels = _labels(table, prior, features, run)
     return Learned(prior, labels, curve, source, trace)

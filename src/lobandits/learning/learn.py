@@ -12,6 +12,7 @@ from lobandits.basics.progress import spinner
 from lobandits.beliefs import Likelihood
 from lobandits.errors import LobInputError, LobWarning
 from lobandits.learning.aggregate import Since
+from lobandits.learning.arm_effects import ArmFeatures, read_arm_features
 from lobandits.learning.fit_prior import fit_prior
 from lobandits.learning.logs import Logs, reward_table
 from lobandits.learning.model import Model
@@ -36,6 +37,7 @@ def learn(
     likelihood: Likelihood | str | None = None,
     features: Wanted | None = None,
     users: Any = None,
+    arm_features: Any = None,
     context: str | None = None,
     time: str | None = None,
     since: Since | None = None,
@@ -73,6 +75,10 @@ def learn(
     users
         Where these columns are, unless in the logs: a table with a row for each user, and the
         column ``user``. A file, a frame, or an ibis table.
+    arm_features
+        What is known of arms: a table with a row for each, and the column ``arm``; or a dict by the
+        names of arms. It lets rare arms and new ones (`Model.with_arm`) start warm. In contexts it
+        is that of arms without these; context and arm are features by themselves.
     seed
         Names all random numbers.
     workers, executor
@@ -106,9 +112,12 @@ def learn(
     options = {"user": user, "arm": arm, "reward": reward, **filters}
     if users is not None:
         options["users"] = path_of(users)
+    of_arms = read_arm_features(table.arms, arm_features, arm)
+    if arm_features is not None:
+        options["arm_features"] = path_of(arm_features)
     return model_of(
-        table, likelihood, n_states, options, features=known, seed=seed, workers=workers,
-        executor=executor, progress=progress,
+        table, likelihood, n_states, options, features=known, arm_features=of_arms, seed=seed,
+        workers=workers, executor=executor, progress=progress,
     )  # fmt: skip
 
 
@@ -138,6 +147,7 @@ def model_of(
     options: Mapping[str, Any],
     *,
     features: UserFeatures | None = None,
+    arm_features: ArmFeatures | None = None,
     seed: int = 0,
     workers: int | None = None,
     executor: Executor | None = None,
@@ -152,8 +162,8 @@ def model_of(
             "one for all"
         )
     learned = fit_prior(
-        table, likelihood, n_states, features=features, seed=seed, workers=workers,
-        executor=executor, progress=progress,
+        table, likelihood, n_states, features=features, arm_features=arm_features, seed=seed,
+        workers=workers, executor=executor, progress=progress,
     )  # fmt: skip
     kind = likelihood.to_dict() if isinstance(likelihood, Likelihood) else likelihood
     told = {**options, "likelihood": kind, "n_states": n_states, "seed": seed}

@@ -19,6 +19,7 @@ from lobandits.basics.checks import (
 from lobandits.basics.files import HEADER, read_versioned, write_versioned
 from lobandits.basics.tables import Tabular
 from lobandits.beliefs import Likelihood, Prior
+from lobandits.beliefs.prior import EPSILON
 from lobandits.errors import LobInputError
 from lobandits.learning.curve import EvidenceCurve
 from lobandits.learning.logs import Logs, read_logs
@@ -38,6 +39,7 @@ MEMBERS = ("users", "labels")  # only where they were asked for
 OPTIONS = (
     "user", "arm", "reward", "context", "time", "since", "half_life", "min_user_rewards",
     "min_arm_rewards", "skip_empty", "likelihood", "n_states", "seed", "features", "users",
+    "arm_features",
 )  # fmt: skip
 SIGMA_FROM = ("given", "cells", "model", "none")
 NOUN = "a model written by Model.save (LatentOrders.load reads orders alone)"
@@ -151,13 +153,19 @@ class Model(Tabular):
             raise LobInputError(f"means[{u}, {a}] is {means[u, a]}; leave out with nan")
         return means
 
-    def with_arm(self, name: str, like: Arm | None = None) -> "Model":
+    def with_arm(
+        self,
+        name: str,
+        like: Arm | None = None,
+        features: Mapping[str, Any] | None = None,
+        epsilon: float = EPSILON,
+    ) -> "Model":
         """Return the model with one more arm, the last, of which no log knows.
 
-        In every state it stands where ``like`` stands; without ``like`` nothing is known of it.
-        See `Prior.with_arm`.
+        In every state it stands where ``like`` stands, or where its ``features`` say; without both
+        its chance to beat the best arm of the average user is ``epsilon``. See `Prior.with_arm`.
         """
-        return replace(self, prior=self.prior.with_arm(name, like))
+        return replace(self, prior=self.prior.with_arm(name, like, features, epsilon))
 
     def save(self, path: str | os.PathLike[str], users: bool = False) -> None:
         """Write the model to a JSON file, from which `Prior.load` reads the prior.

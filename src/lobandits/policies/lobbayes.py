@@ -186,7 +186,7 @@ def _means(cells: Cells, shares: FloatArray, prior: Prior, mixture: Mixture) -> 
     by_component = shares[:, : shares.shape[1] // 2] + shares[:, shares.shape[1] // 2 :]
     eta, variance = np.empty((2, *by_component.shape, prior.n_arms))
     tastes_of_users(cells, c, by_component, eta, variance)
-    eta += cells.lifts[:, None]
+    eta += cells.lift[:, None]
     means: FloatArray = np.einsum(
         "nj,nja->na", by_component, likelihood.expected(likelihood.mean, eta, variance)
     )
