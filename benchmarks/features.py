@@ -20,6 +20,7 @@ import lobandits as lob
 from lobandits.basics.checks import FloatArray
 from lobandits.beliefs.feature_effects import FeatureEffects
 from lobandits.beliefs.features import Features
+from lobandits.learning.arm_effects import read_arm_features
 from lobandits.learning.em import Map, careful, climb, expect_all
 from lobandits.learning.fit_prior import fit_prior, starting_likelihood
 from lobandits.learning.starts import Data, population, prior_of
@@ -54,9 +55,11 @@ def clicks(means: FloatArray, rng: np.random.Generator) -> FloatArray:
 def past_logs(
     means: FloatArray, plays: int, draw: Draw, rng: np.random.Generator
 ) -> lob.RewardTable:
-    """Return what random arms brought these users."""
+    """Return what random arms brought these users, each arm once where there are enough."""
     n, k = means.shape
     arms = rng.integers(k, size=(n, plays))
+    if plays <= k:
+        arms = rng.permuted(np.tile(np.arange(k), (n, 1)), axis=1)[:, :plays]
     rewards = draw(np.take_along_axis(means, arms, 1), rng)
     cells = np.zeros((3, n, k))
     for total, part in zip(cells, (np.ones(arms.shape), rewards, rewards**2), strict=True):
@@ -65,18 +68,23 @@ def past_logs(
 
 
 def play(
-    policy: lob.Policy, users: Users, draw: Draw, seed: int, features: bool, rounds: int = TIMES[-1]
+    policy: lob.Policy,
+    users: Users,
+    draw: Draw,
+    seed: int,
+    features: bool,
+    times: tuple[int, ...] = TIMES,
 ) -> FloatArray:
-    """Return the cumulative regret of every user at TIMES, (n, len(TIMES))."""
+    """Return the cumulative regret of every user at these times, (n, len(times))."""
     n, rng = len(users.means), np.random.default_rng(seed)
     state = policy.start(n, features=users.table if features else None)
-    everyone, regret = np.arange(n), np.zeros((n, rounds))
-    for t in range(rounds):
+    everyone, regret = np.arange(n), np.zeros((n, times[-1]))
+    for t in range(times[-1]):
         noise = draw(users.means, rng)
         arms = policy.choose(state, rng)
         policy.record(state, arms, noise[everyone, arms])
         regret[:, t] = users.means.max(axis=1) - users.means[everyone, arms]
-    return regret.cumsum(axis=1)[:, [t - 1 for t in TIMES if t <= rounds]]
+    return regret.cumsum(axis=1)[:, [t - 1 for t in times]]
 
 
 def known_of(users: Users) -> UserFeatures:
@@ -130,7 +138,7 @@ def people(folder: Path, name: str) -> Users:
     item, value = ("statement", "agreement") if name == "bfi" else ("situation", "reward")
     wide = answers.pivot(on=item, index="person", values=value).drop_nulls().sort("person")
     both = wide.join(persons, on="person", how="left").sort("person")
-    columns = [column for column in wide.columns if column != "person"]
+    columns = sorted(column for column in wide.columns if column != "person")
     table = {c: both[c].to_list() for c in persons.columns if c != "person"}
     return Users(both.select(columns).to_numpy().astype(np.float64), table)
 
@@ -228,6 +236,106 @@ def useless(seeds: range) -> None:
             compare(f"{kind}, 30 useless, {past} past users", split, 20, draw, seeds)
 
 
+# New arms, and contexts --------------------------------------------------------------------------
+
+
+def new_arms(folder: Path, seeds: range) -> None:
+    """Leave out every statement of bfi in turn; its trait, the letter, is known."""
+    bfi, draw = people(folder, "bfi"), ratings
+    names = list(pl.read_csv(folder / "bfi" / "answers.csv")["statement"].unique().sort())
+    traits = {str(a): {"trait": name[0]} for a, name in enumerate(names)}
+    regret: dict[str, list[FloatArray]] = {}
+    for seed in seeds:
+        past, players = random_split(bfi, 300, 100)(seed)
+        table = past_logs(past.means, 20, draw, np.random.default_rng([SEED, seed, 5]))
+        told = fit_prior(table, n_states=1, workers=1).prior
+        for a in range(table.n_arms):
+            others = np.delete(np.arange(table.n_arms), a)
+            order = np.append(others, a)
+            rest = table.of_arms(others)
+            known = read_arm_features(rest.arms, {n: traits[n] for n in rest.arms})
+            prior = fit_prior(rest, n_states=1, arm_features=known, workers=1).prior
+            same = [n for n in rest.arms if traits[n] == traits[str(a)]]
+            epsilon = prior._with(arm_features=None).with_arm(str(a))
+            wide = epsilon.means.copy()
+            wide[:, -1] = prior.means.mean(axis=1)
+            ways = {
+                "features": prior.with_arm(str(a), features=traits[str(a)]),
+                "like one of its trait": prior.with_arm(str(a), like=same[0]),
+                "epsilon": epsilon,
+                "wide": epsilon._with(means=wide),
+                "told": told._with(
+                    arms=tuple(told.arms[b] for b in order), means=told.means[:, order],
+                    loadings=told.loadings[order], own=told.own[order],
+                ),
+            }  # fmt: skip
+            here = Users(players.means[:, order], players.table)
+            for way, grown in ways.items():
+                earned = play(lob.LobBayes(grown), here, draw, seed, False, (20,))
+                regret.setdefault(way, []).append(earned)
+    wide_regret = np.concatenate(regret["wide"])
+    for way, parts in regret.items():
+        print(f"a new statement of bfi, {way:22} over wide, T = 20: "
+              f"{ratio(np.concatenate(parts), wide_regret)}")  # fmt: skip
+
+
+def contexts(seeds: range) -> None:
+    """20 segments of 15 products, a median of 10 impressions at 5 %: new users' first choices."""
+    rounds = 10
+    for differ in (0.0, 0.3, 0.6):
+        earned: dict[str, list[FloatArray]] = {}
+        seconds = []
+        for seed in seeds:
+            rng = np.random.default_rng([SEED, seed, 6])
+            eta = -3.2 + rng.normal(0, 0.5, 15) + rng.normal(0, 0.3, (20, 1))
+            eta = eta + differ * rng.normal(size=(20, 15))
+            segment = rng.integers(20, size=6000)
+            own = rng.normal(0, 0.4, (6000, 1)) + rng.normal(0, 0.3, (6000, 15))
+            rates = 1 / (1 + np.exp(-(eta[segment] + own)))
+            plays = rng.geometric(0.065, 4000)
+            user = np.repeat(np.arange(4000), plays)
+            product = rng.integers(15, size=len(user))
+            clicked = (rng.random(len(user)) < rates[user, product]).astype(int)
+            rows = pl.DataFrame({
+                "user": user, "segment": [f"s{s}" for s in segment[user]],
+                "arm": [f"p{p:02}" for p in product], "reward": clicked,
+            })  # fmt: skip
+            start = time.perf_counter()
+            inside = lob.learn(rows, context="segment", n_states=1, workers=1)
+            seconds.append(time.perf_counter() - start)
+            outside = lob.learn(rows, features=["segment"], n_states=1, workers=1)
+            alone = fit_prior(lob.reward_table(rows, context="segment"), n_states=1).prior
+            raw = rows.group_by("segment", "arm").agg(pl.col("reward").mean()).sort("reward")
+            best = {row["segment"]: row["arm"] for row in raw.iter_rows(named=True)}
+            new = np.arange(4000, 6000)
+            names = [f"s{s}" for s in segment[new]]
+            truth = rates[new]
+            allowed = np.array([[arm.startswith(f"{n}: ") for arm in inside.arms] for n in names])
+            to_product = np.array([int(arm.split(": p")[1]) for arm in inside.arms])
+            table = {"segment": names}
+            ways = {
+                "contexts": (lob.LobBayes(inside), allowed, None, to_product),
+                "contexts that do not borrow": (lob.LobBayes(alone), allowed, None, to_product),
+                "segments as features": (lob.LobBayes(outside), None, table, np.arange(15)),
+            }
+            for way, (policy, sets, features, places) in ways.items():
+                state, draws = policy.start(2000, features=features), np.random.default_rng(seed)
+                total = np.zeros(2000)
+                for _ in range(rounds):
+                    arms = policy.choose(state, draws, allowed=sets)
+                    mean = truth[np.arange(2000), places[arms]]
+                    policy.record(state, arms, (draws.random(2000) < mean).astype(float))
+                    total += mean
+                earned.setdefault(way, []).append(total[:, None] / rounds)
+            fixed = truth[np.arange(2000), [int(best[n][1:]) for n in names]]
+            earned.setdefault("each segment's best by raw means", []).append(fixed[:, None])
+        raw_earned = np.concatenate(earned["each segment's best by raw means"])
+        print(f"segments differ by {differ}: learned in {np.mean(seconds):.1f} s")
+        for way, parts in earned.items():
+            both = np.concatenate(parts)
+            print(f"  {way:34} {100 * both.mean():.2f} %, over raw means {ratio(both, raw_earned)}")
+
+
 def cost(seeds: range) -> None:
     """Print what a decision costs with 30 columns, and learning from 4,000 users."""
     w = world(4000, 15, 30, 0.2, 0, True)
@@ -258,6 +366,8 @@ def parts(folder: Path, seeds: range) -> Iterator[tuple[str, Callable[[], None]]
     yield "real", lambda: real(folder, seeds)
     yield "generated", lambda: generated(seeds)
     yield "useless", lambda: useless(seeds)
+    yield "new arms", lambda: new_arms(folder, seeds)
+    yield "contexts", lambda: contexts(seeds)
     yield "cost", lambda: cost(seeds)
 
 

@@ -20,6 +20,7 @@ WRITES = {
     "movielens": ["movielens-A.png", "movielens-B.png"],
     "learn_from_logs": ["ratings.parquet", "model.json"],
     "serve_movielens": [],
+    "shop_features": [],
     "should_i_switch": ["clicks.csv", "report.html"],
 }
 
