@@ -275,6 +275,15 @@ class Policy(Frozen, ABC, Generic[S]):
         """How many numbers a state has of what is known of a user besides rewards."""
         return 0
 
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of what it looks at of a user besides rewards."""
+        return ()
+
+    def silent_features(self, features: Table) -> dict[str, int]:
+        """Return how many values of each feature say nothing to it, for a metric."""
+        return {}
+
     def describe(self, state: S, features: Table, users: ArrayLike | None = None) -> None:
         """Write what is known of users into ``state``, in place; see `start`.
 

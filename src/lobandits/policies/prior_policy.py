@@ -53,6 +53,17 @@ class PriorPolicy(Policy[State]):
         effects = self._prior.features
         return 0 if effects is None else len(effects.features.columns)
 
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the features that the model knows."""
+        effects = self._prior.features
+        return () if effects is None else effects.features.names
+
+    def silent_features(self, features: Table) -> dict[str, int]:
+        """Return how many values of each feature say nothing: missing, or never seen."""
+        effects = self._prior.features
+        return {} if effects is None else effects.features.encode_counting(features)[1]
+
     def describe(self, state: State, features: Table, users: ArrayLike | None = None) -> None:
         """Write what is known of users into ``state``; unknown names are refused.
 

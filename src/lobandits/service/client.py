@@ -84,10 +84,11 @@ class Client:
         id: str | None = None,  # noqa: A002
         context: str | None = None,
         problem: str | None = None,
+        features: Mapping[str, Any] | None = None,
     ) -> Decision:
         """Return an arm for a user; see `DecisionService.decide`."""
         request = {"user": user, "allowed": allowed, "id": id, "context": context}
-        named = self._named(request | {"problem": problem})
+        named = self._named(request | {"problem": problem, "features": features})
         return Decision(**self._ask("POST", "/v1/decisions", named))
 
     def decide_many(self, requests: Iterable[str | Mapping[str, Any]]) -> list[Decision]:

@@ -13,6 +13,7 @@ from lobandits.service.call_queue import DecisionCall, Outcomes
 from lobandits.service.current_model import CurrentModels
 from lobandits.service.decision import Decision, new_ids
 from lobandits.service.errors import IdConflictError
+from lobandits.service.known_features import Known, check_names, describe, newest
 from lobandits.service.model import Model, Places
 from lobandits.service.observers.activity import CALLER, CONTROL, MODEL
 from lobandits.service.observers.control_group import ControlGroup
@@ -68,6 +69,7 @@ class Wanted(NamedTuple):
     places: Places
     context: str | None
     shown: int | None  # the place of the arm that the caller has chosen itself
+    features: Known | None = None  # what the caller says of the user
 
     @property
     def owner(self) -> tuple[str, str]:
@@ -107,7 +109,10 @@ class DecisionMaker:
             shown = getattr(request, "shown", None)  # only an apprentice's requests may have it
             place = None if shown is None else model.place(shown, context)
             given, named = key or fresh, key is not None
-            wants.append(Wanted(request.user, given, named, model, places, context, place))
+            check_names(model.policy, request.features)
+            wants.append(
+                Wanted(request.user, given, named, model, places, context, place, request.features)
+            )
         return wants
 
     def decide(
@@ -156,10 +161,15 @@ class DecisionMaker:
             groups.setdefault(want.model, []).append(want)
         fading = any(model.half_life is not None for model in groups)
         stored = transaction.read_statistics(numbers, fading)
+        known: dict[int, Known] = {}
+        sent = [(users[want.user], want.features) for want in wants]
+        if any(features for _, features in sent) or any(m.policy.feature_names for m in groups):
+            known = newest(transaction, numbers, sent)
         made: dict[bytes, Decision] = {}
         written: list[NewDecision] = []
         for model, mine in groups.items():
             state = model.state(numbers, stored, now)
+            describe(model.policy, state, numbers, known)
             rows = [row_of[want.user] for want in mine]
             if rows != list(range(len(numbers))):
                 state = state.take(rows)

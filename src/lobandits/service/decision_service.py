@@ -18,6 +18,7 @@ from lobandits.service.current_model import CurrentModels
 from lobandits.service.deciding import DecisionMaker, Rules
 from lobandits.service.decision import Decision
 from lobandits.service.errors import StoreUnavailableError
+from lobandits.service.known_features import describe
 from lobandits.service.model import Model
 from lobandits.service.observers.activity import (
     KEPT_MINUTES,
@@ -52,7 +53,7 @@ from lobandits.service.store import Store, open_store
 from lobandits.service.store.history import overdue, prune
 from lobandits.service.store.models import DEFAULT_PROBLEM
 from lobandits.service.store.tables import microseconds
-from lobandits.service.store.users import forget, user_statistics
+from lobandits.service.store.users import forget, user_features, user_statistics
 
 
 class DecisionService:
@@ -170,6 +171,7 @@ class DecisionService:
         context: str | None = None,
         problem: str | None = None,
         shown: str | None = None,
+        features: Mapping[str, Any] | None = None,
     ) -> Decision:
         """Return an arm for a user.
 
@@ -192,11 +194,16 @@ class DecisionService:
             The arm that your own system shows to the user: it is recorded, and its reward counts.
             The model only says silently what it would have shown (`comparison`); ``probability``
             is the chance that it would have been this arm.
+        features
+            What is known of the user, by name: text, numbers, true, false or None. It is kept with
+            the user, the newest value of every name, and erased with the user. What a model does
+            not know is refused, but by one that knows no features, for which it is kept.
 
         Raises `UnknownProblemError` if the problem has no model.
         """
         request = {"user": user, "allowed": allowed, "id": id, "context": context}
-        return self.decide_many([request | {"problem": problem, "shown": shown}])[0]
+        more = {"problem": problem, "shown": shown, "features": features}
+        return self.decide_many([request | more])[0]
 
     def decide_many(self, requests: Iterable[str | Mapping[str, Any]]) -> list[Decision]:
         """Return a decision for each request, all in one transaction or none.
@@ -278,7 +285,8 @@ class DecisionService:
         """
         model = self._model(problem)
         statistics = user_statistics(self.store, model.problem, checked("user", User, user))
-        return user_report(model, self._current.names, user, statistics, microseconds())
+        report = user_report(model, self._current.names, user, statistics, microseconds())
+        return report | {"features": user_features(self.store, checked("user", User, user))}
 
     def explain(
         self, user: str, context: str | None = None, problem: str | None = None
@@ -296,7 +304,15 @@ class DecisionService:
         report = user_report(model, self._current.names, user, statistics, now)
         rules = self.rules.of(model.problem)
         state = model.state([0], statistics, now)
+        known = user_features(self.store, checked("user", User, user))
+        describe(model.policy, state, [0], {0: known})
+        report["features"] = known
         return report | explanation(model, state, places, rules, rules.in_control(user))
+
+    def silent_features(self, features: Mapping[str, Any], problem: str | None = None) -> list[str]:
+        """Return the features of which these values say nothing: missing, or never seen."""
+        policy = self._model(problem).policy
+        return list(policy.silent_features([features])) if policy.feature_names else []
 
     def forget(self, user: str) -> int:
         """Delete a user's statistics and decisions, of all problems; return how many decisions."""

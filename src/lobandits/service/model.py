@@ -113,10 +113,11 @@ class Model:
         clocks, half_lives = (
             np.full(len(users), value) for value in (now / self.half_life, self.half_life / 1e6)
         )
-        carries = np.zeros(shape)
+        carries, p = np.zeros(shape), self.policy.feature_columns
         return FadingState(
-            counts, sums, carries, weights, weighted, squares, epochs, clocks, half_lives
-        )
+            counts, sums, carries, weights, weighted, squares, epochs, clocks, half_lives,
+            features=np.zeros((len(users), p)) if p else None,
+        )  # fmt: skip
 
     def allowed(self, sets: Sequence[Places]) -> BoolArray:
         """Return choice sets as kernels take them, of one type, so that they compile once."""

@@ -28,6 +28,7 @@ from lobandits.statistics.rewards import LARGEST
 
 MOST_CHARACTERS = 256
 MOST_ALLOWED = 10_000
+MOST_FEATURES = 100
 LARGEST_NUMBER = 2**63  # of a user that is a number
 LONGEST_TEXT = 100_000  # of other values; a limit also lets pydantic refuse half a surrogate pair
 LATEST = 253_402_300_799  # seconds: the end of the year 9999
@@ -109,6 +110,16 @@ Allowed = Annotated[
         Annotated[list[Text], Field(min_length=1, max_length=MOST_ALLOWED)],
     ),
 ]
+Value = Annotated[
+    Text | Whole | Finite | Flag | None, Field(description="Text, a number, true, false or null.")
+]
+Features = Annotated[
+    dict[str, Any],
+    Must(
+        "features must be text, numbers, true, false or null by up to 100 names",
+        Annotated[dict[Name, Value], Field(max_length=MOST_FEATURES)],
+    ),
+]
 Context = Annotated[
     str,
     Must(
@@ -173,6 +184,11 @@ class DecisionRequest(Body):
     )
     problem: Problem | None = Field(
         default=None, description="Choose among the arms of a problem.", examples=[None]
+    )
+    features: Features | None = Field(
+        default=None,
+        description="What is known of the user; it is kept, and the newest of each name counts.",
+        examples=[None],
     )
 
 

@@ -61,7 +61,9 @@ def create_app(
         exception_handlers=HANDLERS,
     )  # fmt: skip
     app.state.ring = ring
-    add_decisions(app, service.queue.answer, metrics, service.problem, apprentice)
+    add_decisions(
+        app, service.queue.answer, metrics, service.problem, apprentice, service.silent_features
+    )
     add_admin(app, service)
     add_history(app, service.queue.answer)
     add_models(app, service)

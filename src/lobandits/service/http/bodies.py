@@ -118,6 +118,7 @@ class UserAnswer(BaseModel):
     plays: int
     recent: float | None = Field(None, description="What the plays weigh now, with a half-life.")
     changed: bool | None = Field(None, description="Whether recent rewards alone decide.")
+    features: dict[str, Any] = Field(description="What is known of the user besides.")
     arms: dict[str, ArmStatistics]
     model: str
     policy: str

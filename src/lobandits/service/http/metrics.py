@@ -33,6 +33,10 @@ class Metrics:
         self.decisions = Counter(
             "lob_decisions", "Decisions made.", ("problem", "arm"), registry=registry
         )
+        self.silent = Counter(
+            "lob_silent_features", "Features sent that were missing or never seen before.",
+            ("problem", "feature"), registry=registry,
+        )  # fmt: skip
         self.rewards = Counter(
             "lob_rewards", "Rewards answered, by status.", ["status"], registry=registry
         )

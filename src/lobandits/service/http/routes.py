@@ -1,7 +1,7 @@
 """The routes of the HTTP interface, by whom they are for, and the page at ``/``."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from itertools import chain
@@ -57,6 +57,7 @@ from lobandits.service.served_policy import as_policy
 LIMITS = "lobandits.problems"  # in a request's scope: the only problems that its key is for
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 Answer = Callable[[Call[Any]], Awaitable[Any]]  # CallQueue.answer
+Silent = Callable[[Mapping[str, Any], str | None], list[str]]
 
 
 def takes(**bodies: type[BaseModel]) -> Callable[[Handler], Handler]:
@@ -70,12 +71,17 @@ def takes(**bodies: type[BaseModel]) -> Callable[[Handler], Handler]:
 
 
 def add_decisions(
-    app: FastAPI, answer: Answer, metrics: Metrics, usual: str, apprentice: str | None = None
+    app: FastAPI,
+    answer: Answer,
+    metrics: Metrics,
+    usual: str,
+    apprentice: str | None = None,
+    silent: Silent | None = None,
 ) -> None:
     """Add what programs call all the time; ``answer`` waits for the outcomes of calls.
 
     The problem ``usual`` is meant where none is named. In the field ``apprentice``, requests say
-    which arm is shown anyway.
+    which arm is shown anyway. ``silent`` tells which features say nothing, for a metric.
     """
     usual_bodies = DecisionRequest, DecisionRequests
     one, many = apprentice_bodies(apprentice) if apprentice else usual_bodies
@@ -88,6 +94,9 @@ def add_decisions(
         made = await answer(DecisionCall(requests))
         for request, decision in zip(requests, made, strict=True):
             metrics.decisions.labels(request.problem or usual, decision.arm).inc()
+            if request.features and silent is not None:
+                for name in silent(request.features, request.problem):
+                    metrics.silent.labels(request.problem or usual, name).inc()
         return [DecisionAnswer.model_construct(**decision._asdict()) for decision in made]
 
     async def recorded(http: Request, reports: list[RewardReport]) -> list[str]:

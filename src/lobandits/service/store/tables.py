@@ -64,6 +64,14 @@ users = Table(
     _key("id"),
     Column("name", Text, nullable=False, unique=True),
 )
+features = Table(
+    "features",
+    metadata,
+    Column("user_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("content", Text, nullable=False),  # JSON: by name, the newest of each
+    sqlite_with_rowid=False,
+    postgresql_with=UPDATED,
+)
 problems = Table(
     "problems",
     metadata,
@@ -243,7 +251,18 @@ def _nothing(connection: Connection) -> None:
     """Do what version 3 needs: its only column is gone."""
 
 
-STEPS: tuple[Callable[[Connection], None], ...] = (_create, _add_fading, _nothing, _drop_doubts)
+def _add_features(connection: Connection) -> None:
+    """Add what is known of users besides rewards."""
+    features.create(connection, checkfirst=True)
+
+
+STEPS: tuple[Callable[[Connection], None], ...] = (
+    _create,
+    _add_fading,
+    _nothing,
+    _drop_doubts,
+    _add_features,
+)
 """Step i brings a store from version i to i + 1; an empty store has version 0."""
 
 

@@ -168,6 +168,19 @@ class Transaction(ABC):
         query = f"SELECT {columns} FROM statistics WHERE user_id {{keys}}"
         return as_columns(self.fetch(query, "bigint", user_ids))
 
+    def read_features(self, user_ids: Sequence[int]) -> list[tuple[int, str]]:
+        """Return what is known of users besides rewards, as JSON, where anything is."""
+        query = "SELECT user_id, content FROM features WHERE user_id {keys}"
+        return [(int(user), str(text)) for user, text in self.fetch(query, "bigint", user_ids)]
+
+    def set_features(self, rows: Iterable[tuple[int, str]]) -> None:
+        """Write (user, JSON) in the place of what was known; every user comes once."""
+        statement = (
+            "INSERT INTO features (user_id, content) {rows} "
+            "ON CONFLICT (user_id) DO UPDATE SET content = excluded.content"
+        )
+        self.change(statement, "bigint text", sorted(rows))
+
     def add_statistics(self, rows: Iterable[tuple[int, int, int, float]]) -> None:
         """Add (user, arm, plays, total) to what is there; every user and arm comes once."""
         self.change(ADD_PLAIN, "bigint bigint bigint float8", sorted(rows))

@@ -1,6 +1,8 @@
 """What a store knows of a user, and how it forgets it: in all problems at once."""
 
+import json
 from array import array
+from typing import Any
 
 from sqlalchemy import Connection, text
 
@@ -29,6 +31,16 @@ def user_statistics(store: Store, problem: str, user: str) -> StoredStatistics:
     if not rows:
         raise UnknownUserError(f"no decision was made for the user {user!r:.80}")
     return as_columns([row for row in rows if row.arm_id is not None])
+
+
+def user_features(store: Store, user: str) -> dict[str, Any]:
+    """Return what is known of a user besides rewards, by name."""
+    rows = store.rows(
+        "SELECT content FROM features JOIN users ON users.id = user_id WHERE name = :name",
+        name=user,
+    )
+    known: dict[str, Any] = json.loads(rows[0][0]) if rows else {}
+    return known
 
 
 def forget(store: Store, user: str) -> int:
@@ -72,7 +84,7 @@ def _forget(store: Store, user: str) -> int:
         for first in range(0, len(old), STEP):
             rows = [{"number": n} for n in old[first : first + STEP]]
             connection.execute(text("DELETE FROM decisions WHERE number = :number"), rows)
-        for table in ("past_rewards", "statistics", "trials"):
+        for table in ("past_rewards", "statistics", "trials", "features"):
             connection.execute(text(f"DELETE FROM {table} WHERE user_id = :user"), values)
         connection.execute(text("DELETE FROM users WHERE id = :user"), values)
         return gone + len(old)
