@@ -9,6 +9,7 @@ from tests.learning.planted import World, known, world
 
 from lobandits.beliefs import Bernoulli, Gaussian, Prior
 from lobandits.beliefs.features import Features
+from lobandits.learning import RewardTable
 from lobandits.learning.em import blocks_of
 from lobandits.learning.feature_effects import fit_effects, score_all
 from lobandits.learning.fit_prior import fit_prior
@@ -133,8 +134,6 @@ def test_states_are_looked_for_in_what_features_leave() -> None:
     means = np.where(group[:, None], [3.0, 2.0, 1.0, 0.0], [0.0, 1.0, 2.0, 3.0])
     counts = np.full(means.shape, 5)
     cells = means[..., None] + rng.standard_normal((*means.shape, 5))
-    from lobandits.learning import RewardTable
-
     table = RewardTable(np.arange(400), tuple("abcd"), counts, cells.sum(2), (cells**2).sum(2))
     columns = {"group": [f"g{g}" for g in group]}
     features = Features.of(columns)
@@ -146,11 +145,13 @@ def test_states_are_looked_for_in_what_features_leave() -> None:
 
 
 def test_bernoulli_worth_is_that_of_held_out_users() -> None:
-    w = world(600, 6, 3, 0.4, seed=3, clicks=True)
-    prior = fit_prior(w.table, Bernoulli(), 1, features=known(w.x)).prior
-    fresh = world(600, 6, 3, 0.4, seed=3, clicks=True)
+    w = world(2400, 6, 3, 0.4, seed=3, clicks=True)
+    taught, fresh = slice(1600), slice(1600, None)
+    cells = w.table.counts[taught], w.table.sums[taught], w.table.squares[taught]
+    table = RewardTable(np.arange(1600), w.table.arms, *cells)
+    prior = fit_prior(table, Bernoulli(), 1, features=known(w.x[taught])).prior
     assert prior.features is not None
     assert prior.features.gain > 2 * prior.features.error
-    counts, sums = fresh.table.counts.astype(float), fresh.table.sums
-    with_x = prior.log_evidence(counts, sums, prior.lifts(known(fresh.x).x))
+    counts, sums = w.table.counts[fresh].astype(float), w.table.sums[fresh]
+    with_x = prior.log_evidence(counts, sums, prior.lifts(known(w.x).x[fresh]))
     assert with_x.mean() > prior.log_evidence(counts, sums).mean()

@@ -187,7 +187,7 @@ def add_scores(x: Cells, c: Components, out: Scores) -> None:
             row = s if len(x.value) > 1 else 0
             for i in range(x.start[u], x.start[u + 1]):
                 a = x.arm[i]
-                v = c.own[a] + x.variance[row, i]
+                v = c.own[0, s, a] + x.variance[row, i]
                 gather(0, s, a, 1.0, c, p.row)
                 off = x.value[row, i] - c.mean[0, s, a] - dot(p.row, p.centre[s])
                 out.cell[i] += share[s] * off / v
