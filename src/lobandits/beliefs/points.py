@@ -284,7 +284,7 @@ def draw_points(
                 inverse_variances(u, j % half, x, r)
                 keep_order(u, j % half, first, last, some, x, r, scratch, points[u], top[u])
             else:
-                find_tops(first, last, some, points[u], top[u])
+                find_tops(first, last, some, points[u], r.average, top[u])
             first = last
 
 
@@ -415,41 +415,43 @@ def place(
     m, at = c.mean.shape[1], u if c.mean.shape[0] > 1 else 0
     f, s, size = c.factor[j // m], j % m, p.row.shape[0]
     level = x.level[u if x.level.shape[0] > 1 else 0, j]
+    n, average = last - first, r.average[first:last]  # slices from 0 are added up in parallel
     for q in range(size):
-        normals = table[(turn * STRIDE + x.shuffle[q]) % table.shape[0]]
-        for i in range(first, last):
-            r.z[q, i] = normals[i]
-    for i in range(first, last):
+        normals, z = table[(turn * STRIDE + x.shuffle[q]) % table.shape[0], first:last], r.z[q]
+        for i in range(n):
+            z[i] = normals[i]
+    for i in range(n):
         for q in range(size):
             r.column[q] = r.z[q, i]
         backward(p.lower[j], r.column)
         for q in range(size):
             r.z[q, i] = r.column[q]
-        r.average[i] = 0.0
+        average[i] = 0.0
     total = 0.0
     for a in range(k):
         gather(at, s, a, f, c, p.row)
         free = 1.0 - r.pull[a]
         own = math.sqrt(f * f * c.own[at, s, a] * free)
-        weight = level[a] + r.cell[a]
+        weight, mean = level[a] + r.cell[a], r.mean[a]
         total += weight
-        normals = table[(turn * STRIDE + x.shuffle[size] + a) % table.shape[0]]
-        row = points[a]
-        for i in range(first, last):
+        normals = table[(turn * STRIDE + x.shuffle[size] + a) % table.shape[0], first:last]
+        row = points[a, first:last]
+        for i in range(n):
             row[i] = own * normals[i]
         for q in range(size):
-            part = free * p.row[q]
+            part, z = free * p.row[q], r.z[q]
             if part != 0.0:
-                for i in range(first, last):
-                    row[i] += part * r.z[q, i]
-        for i in range(first, last):
-            r.average[i] += weight * row[i]
-            row[i] += r.mean[a]
-    for i in range(first, last):
-        r.average[i] /= total
+                for i in range(n):
+                    row[i] += part * z[i]
+        for i in range(n):
+            average[i] += weight * row[i]
+            row[i] += mean
+    for i in range(n):
+        average[i] /= total
     for a in range(k):
-        for i in range(first, last):
-            points[a, i] -= r.average[i]
+        row = points[a, first:last]
+        for i in range(n):
+            row[i] -= average[i]
 
 
 @kernel
@@ -476,15 +478,19 @@ def inverse_variances(u: int, j: int, x: Mixture, r: PointMemory) -> None:
 
 
 @kernel
-def find_tops(first: int, last: int, allowed: BoolArray, points: FloatArray, top: IntArray) -> None:
-    """Write the allowed arm of the highest taste in each point."""
-    for i in range(first, last):
-        top[i] = -1
+def find_tops(
+    first: int, last: int, allowed: BoolArray, points: FloatArray, best: FloatArray, top: IntArray
+) -> None:
+    """Write the allowed arm of the highest taste in each point; ``best`` is working memory."""
+    n, highest, arm = last - first, best[first:last], top[first:last]
+    for i in range(n):
+        highest[i], arm[i] = -np.inf, -1
     for a in range(allowed.shape[0]):
         if allowed[a]:
-            for i in range(first, last):
-                if top[i] < 0 or points[a, i] > points[top[i], i]:
-                    top[i] = a
+            row = points[a, first:last]
+            for i in range(n):
+                if row[i] > highest[i]:
+                    highest[i], arm[i] = row[i], a
 
 
 @kernel

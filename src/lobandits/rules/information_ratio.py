@@ -59,6 +59,7 @@ def split_by_top(points: FloatArray, top: IntArray, noise: FloatArray, out: Mome
     """
     n, k, p = points.shape
     group, size, total = np.empty(p, np.int64), np.empty(p), np.empty(p)
+    best = np.empty(p)
     place = np.full(k, -1)
     for u in range(n):
         groups = 0
@@ -68,13 +69,14 @@ def split_by_top(points: FloatArray, top: IntArray, noise: FloatArray, out: Mome
                 groups += 1
             group[i] = place[top[u, i]]
             size[group[i]] += 1.0
+            best[i] = points[u, top[u, i], i]
         for a in range(k):
             row, regret, mean = points[u, a], 0.0, 0.0
             total[:groups] = 0.0
             for i in range(p):
                 total[group[i]] += row[i]
                 mean += row[i]
-                regret += points[u, top[u, i], i] - row[i]
+                regret += best[i] - row[i]
             mean /= p
             information = 0.0
             for g in range(groups):
