@@ -13,34 +13,30 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+import games
 import numpy as np
-from held_out import FILTERS, LEARNERS, REWARDS, as_clicks, clustered, split
+from games import Game, arm_priors, clustered, split
+from planted_orders import users as true_users
 from timing import machine
-from true_orders import users as true_users
 
 import lobandits as lob
 from lobandits.basics.checks import FloatArray
-from lobandits.learning.fit_prior import fit_prior
 
 SEEDS = (20, 21, 22)  # for reporting only; nothing was chosen on them
 ROUNDS = (10, 30, 100, 500, 4000)
-STATES, PLAYERS, LEAST_RATINGS = 20, 60, 40
+LEARNERS, REWARDS, PLAYERS, LEAST_DEPARTMENTS = 100, 60, 60, 8
 FACTORS = (0.5, 2.0)  # of c, beside 1
 WRONG = (0.25, 0.5, 1.0, 2.0, 4.0)  # of sigma
 NOTHING, ORDERS, LOGS = "nothing", "orders", "logs"
-Draw = Callable[[FloatArray, np.random.Generator], FloatArray]
 Make = Callable[[float], lob.Policy]
 
 
 class Task(NamedTuple):
-    """Users who teach and users who play; how rewards are drawn; true orders, if there are any."""
+    """A game; what policies are told of sigma; true orders, if there are any."""
 
-    learners: FloatArray
-    players: FloatArray
-    draw: Draw
+    game: Game
     sigma: float
     orders: lob.LatentOrders | None = None
-    likelihood: str = "gaussian"
 
 
 class Setting(NamedTuple):
@@ -60,43 +56,6 @@ class Contender(NamedTuple):
     has_sigma: bool = True
 
 
-def gaussian(sigma: float) -> Draw:
-    return lambda means, rng: means + sigma * rng.standard_normal(means.shape)
-
-
-def clicks(means: FloatArray, rng: np.random.Generator) -> FloatArray:
-    return (rng.random(means.shape) < means).astype(np.float64)
-
-
-def counts(means: FloatArray, rng: np.random.Generator) -> FloatArray:
-    return rng.poisson(means).astype(np.float64)
-
-
-def past_logs(task: Task, rng: np.random.Generator) -> lob.RewardTable:
-    """Return what the learners' random arms brought."""
-    n, k = task.learners.shape
-    arms = rng.integers(k, size=(n, REWARDS))
-    values = task.draw(np.take_along_axis(task.learners, arms, 1), rng)
-    plays, sums, squares = np.zeros((n, k), np.int64), np.zeros((n, k)), np.zeros((n, k))
-    users = np.broadcast_to(np.arange(n)[:, None], arms.shape)
-    np.add.at(plays, (users, arms), 1)
-    np.add.at(sums, (users, arms), values)
-    np.add.at(squares, (users, arms), values**2)
-    return lob.RewardTable(np.arange(n), tuple(map(str, range(k))), plays, sums, squares)
-
-
-def arm_priors(table: lob.RewardTable) -> tuple[FloatArray, FloatArray]:
-    """Return mean and standard deviation over users of each arm's mean, noise taken off."""
-    known = table.counts > 0
-    means = np.divide(table.sums, table.counts, out=np.full(known.shape, np.nan), where=known)
-    noise = np.nanmean(
-        np.where(table.counts > 1, table.squares / np.maximum(table.counts, 1) - means**2, np.nan)
-    )
-    within = noise * np.nanmean(np.where(known, 1 / np.maximum(table.counts, 1), np.nan), axis=0)
-    spread = np.maximum(np.nanvar(means, axis=0) - within, 0.05 * np.nanvar(means, axis=0))
-    return np.nanmean(means, axis=0), np.sqrt(spread)
-
-
 def told_sigma(prior: lob.Prior, sigma: float) -> lob.Prior:
     """Return a prior of Gaussian rewards with this sigma; other rewards have no sigma to tell."""
     if not isinstance(prior.likelihood, lob.Gaussian):
@@ -106,9 +65,9 @@ def told_sigma(prior: lob.Prior, sigma: float) -> lob.Prior:
 
 def contenders(table: lob.RewardTable, task: Task, seed: int) -> dict[str, Contender]:
     """Return every policy, each with what it can take from orders or logs."""
-    learned, centers = clustered(table, STATES, seed)
-    auto = fit_prior(table, task.likelihood, seed=seed).prior
-    k, told, noisy = table.n_arms, arm_priors(table), task.likelihood == "gaussian"
+    learned, centers = clustered(table, seed)
+    auto = games.learned_prior(table, seed=seed, kind=task.game.kind)
+    k, told, noisy = table.n_arms, arm_priors(table), task.game.kind == "gaussian"
 
     def on_orders(orders: lob.LatentOrders, needs: str, tag: str) -> dict[str, Contender]:
         makers: dict[str, tuple[Make, bool]] = {
@@ -135,42 +94,17 @@ def contenders(table: lob.RewardTable, task: Task, seed: int) -> dict[str, Conte
     return nothing | true | on_orders(learned, LOGS, ", learned orders") | logs
 
 
-def play(policy: lob.Policy, task: Task, rounds: tuple[int, ...], seed: int) -> FloatArray:
-    """Return the cumulative regret of each user after these rounds, (n, len(rounds))."""
-    rng, noise = np.random.default_rng([seed, 1]), np.random.default_rng([seed, 2])
-    n = len(task.players)
-    users, best, state = np.arange(n), task.players.max(axis=1), policy.start(n)
-    total, kept = np.zeros(n), []
-    for t in range(1, rounds[-1] + 1):
-        arms = policy.choose(state, rng)
-        means = task.players[users, arms]
-        policy.record(state, arms, task.draw(means, noise))
-        total += best - means
-        if t in rounds:
-            kept.append(total.copy())
-    return np.stack(kept, axis=1)
-
-
 def settings(movielens: str, insteval: str) -> Iterator[Setting]:
     """Yield held-out real users, and users whose orders are true."""
-    ratings, clicked = lob.load_movielens(movielens), lob.load_movielens(as_clicks(movielens))
-    students = lob.reward_table(insteval, "student", "department", "rating")
-    many = students.filter(min_user_rewards=LEAST_RATINGS)
+    rated, liked = (games.movielens(movielens, likes, least=100) for likes in (False, True))
+    taught = games.answers(insteval, "student", "department", "rating", LEAST_DEPARTMENTS)
 
-    def means(source: Any, seed: int) -> FloatArray:
-        return lob.MovieLens(source, n_states=STATES, seed=seed, progress=False, **FILTERS).means0
+    def real(means: FloatArray, kind: str, sigma: float) -> Callable[[int], Task]:
+        def task(seed: int) -> Task:
+            halves = split(means, LEARNERS, PLAYERS, seed)
+            return Task(Game(*halves, REWARDS, seed, kind, sigma), sigma)
 
-    def task_of(
-        source: Any, seed: int, draw: Draw, sigma: float, likelihood: str = "gaussian"
-    ) -> Task:
-        learners, players = split(means(source, seed), seed)
-        return Task(learners, players[:PLAYERS], draw, sigma, likelihood=likelihood)
-
-    def rated(seed: int) -> Task:
-        return task_of(ratings, seed, gaussian(1.0), 1.0)
-
-    def taught(seed: int) -> Task:
-        return task_of(many, seed, gaussian(1.0), 1.0)
+        return task
 
     def true(sigma: float) -> Callable[[int], Task]:
         def task(seed: int) -> Task:
@@ -179,23 +113,19 @@ def settings(movielens: str, insteval: str) -> Iterator[Setting]:
             past, _ = true_users(LEARNERS, rankings, "uniform gaps", rng)
             players, _ = true_users(PLAYERS, rankings, "uniform gaps", rng)
             orders = lob.LatentOrders.from_rankings(rankings.tolist())
-            return Task(past, players, gaussian(sigma), sigma, orders)
+            return Task(Game(past, players, REWARDS, seed, "gaussian", sigma), sigma, orders)
 
         return task
 
-    yield Setting("MovieLens ratings, sigma 1", rated)
-    yield Setting("InstEval ratings, sigma 1", taught)
+    yield Setting("MovieLens ratings, sigma 1", real(rated, "gaussian", 1.0))
+    yield Setting("InstEval ratings, sigma 1", real(taught, "gaussian", 1.0))
     yield Setting("true orders, sigma 1", true(1.0))
     yield Setting("true orders, sigma 5", true(5.0))
     short = (100, 500)
-    yield Setting("wrong sigma, ratings", rated, short)
-    yield Setting(
-        "wrong sigma, clicks", lambda s: task_of(clicked, s, clicks, 0.5, "bernoulli"), short
-    )
-    middle = float(means(ratings, 0).mean() ** 0.5)
-    yield Setting(
-        "wrong sigma, counts", lambda s: task_of(ratings, s, counts, middle, "poisson"), short
-    )
+    yield Setting("wrong sigma, ratings", real(rated, "gaussian", 1.0), short)
+    yield Setting("wrong sigma, clicks", real(liked, "bernoulli", 0.5), short)
+    middle = float(rated.mean() ** 0.5)
+    yield Setting("wrong sigma, counts", real(rated, "poisson", middle), short)
 
 
 def variants(
@@ -221,12 +151,12 @@ def measure(
     found: dict[tuple[str, str], list[FloatArray]] = {}
     for seed in seeds:
         task = setting.task(seed)
-        table = past_logs(task, np.random.default_rng([seed, 3]))
-        every = contenders(table, task, seed)
+        every = contenders(games.table(task.game), task, seed)
         for label, needs, each, factor in variants(every, "wrong" in setting.name):
             if any(text in label for text in only):
                 policy = each.make(factor * task.sigma)
-                found.setdefault((needs, label), []).append(play(policy, task, rounds, seed))
+                regret = games.play(policy, task.game, rounds[-1]).regret.cumsum(axis=1)
+                found.setdefault((needs, label), []).append(regret[:, np.array(rounds) - 1])
     return {key: np.concatenate(parts) for key, parts in found.items()}
 
 

@@ -10,8 +10,8 @@ FOLDER`` (``--seeds 1`` for a first look).
 import argparse
 from itertools import combinations
 
+import games
 import numpy as np
-from held_out import FILTERS, STATES, Task, past_logs
 from timing import machine, show
 
 import lobandits as lob
@@ -20,7 +20,7 @@ from lobandits.evaluation.truth import JudgedUsers, problems_of
 
 POLICIES = ("popular", "ts", "lobts", "lobids", "lobbayes")
 SEEDS = range(10, 15)
-SPLITS, HORIZON, REPEATS = 5, 50, 8
+SPLITS, HORIZON, REPEATS, REWARDS = 5, 50, 8, 60
 CLEAR = 0.01  # of what a policy earns
 
 
@@ -40,11 +40,8 @@ def direct(report: lob.Evaluation, means: FloatArray, seed: int) -> dict[str, fl
 
 def compare(folder: str, seed: int) -> tuple[list[tuple[object, ...]], list[bool], list[bool]]:
     """Return a row for each policy, which gains are covered, and which clear pairs ranked right."""
-    ratings = lob.load_movielens(folder)
-    env = lob.MovieLens(ratings, n_states=STATES, seed=seed, progress=False, **FILTERS)
-    means = env.means0
-    task = Task(means, means, 1.0, False, None)
-    logs = past_logs(task, np.random.default_rng([seed, 3]))
+    means = games.movielens(folder, least=100)
+    logs = games.table(games.Game(means, means, REWARDS, seed))
     report = lob.evaluate(logs, POLICIES, horizon=HORIZON, splits=SPLITS, seed=seed, workers=1)
     truth = direct(report, means, seed)
     covered, ranked = [], []

@@ -24,7 +24,6 @@ import lobandits as lob
 
 T = TypeVar("T")
 Floats = NDArray[np.float64]
-FILTERS = {"min_movie_ratings": 20, "min_user_ratings": 30}
 STATES = 20  # of policies on orders, clustered from the logs
 
 
@@ -120,13 +119,17 @@ def arm_priors(logs: lob.RewardTable) -> tuple[Floats, Floats]:
 # Real people -------------------------------------------------------------------------------------
 
 
-def movielens(folder: str, likes: bool = False) -> Floats:
-    """Return mean ratings of genres, (n, k); or how often users like them, with 4 stars or more."""
+def movielens(folder: str, likes: bool = False, least: int = 30) -> Floats:
+    """Return mean ratings of genres, (n, k), of users with ``least`` ratings or more.
+
+    Or how often they like them, with 4 stars or more.
+    """
+    filters = {"min_movie_ratings": 20, "min_user_ratings": least}
     with tempfile.TemporaryDirectory() as place:
         if likes:
             folder = _as_likes(Path(folder), Path(place) / "ml-latest-small")
         ratings = lob.load_movielens(folder)
-        env = lob.MovieLens(ratings, n_states=2, seed=0, progress=False, **FILTERS)
+        env = lob.MovieLens(ratings, n_states=2, seed=0, progress=False, **filters)
     return np.array(env.means0.clip(0, 1) if likes else env.means0)
 
 
