@@ -309,11 +309,6 @@ class DecisionService:
         report["features"] = known
         return report | explanation(model, state, places, rules, rules.in_control(user))
 
-    def silent_features(self, features: Mapping[str, Any], problem: str | None = None) -> list[str]:
-        """Return the features of which these values say nothing: missing, or never seen."""
-        policy = self._model(problem).policy
-        return list(policy.silent_features([features])) if policy.feature_names else []
-
     def forget(self, user: str) -> int:
         """Delete a user's statistics and decisions, of all problems; return how many decisions."""
         return forget(self.store, checked("user", User, user))

@@ -52,3 +52,8 @@ def describe(
     if names:
         every = (known.get(user, {}) for user in users)
         policy.describe(state, [{n: of[n] for n in names if n in of} for of in every])
+
+
+def silent_features(policy: Policy, features: Known) -> list[str]:
+    """Return the features of which these values say nothing to a model: missing, or never seen."""
+    return list(policy.silent_features([features])) if policy.feature_names else []

@@ -25,6 +25,7 @@ from lobandits.service.http.routes import (
     add_models,
     add_page,
 )
+from lobandits.service.known_features import silent_features
 
 logger = logging.getLogger(__name__)
 
@@ -62,8 +63,9 @@ def create_app(
     )  # fmt: skip
     app.state.ring = ring
     add_decisions(
-        app, service.queue.answer, metrics, service.problem, apprentice, service.silent_features
-    )
+        app, service.queue.answer, metrics, service.problem, apprentice, lambda features, problem:
+        silent_features(service.served(problem)[1], features),
+    )  # fmt: skip
     add_admin(app, service)
     add_history(app, service.queue.answer)
     add_models(app, service)

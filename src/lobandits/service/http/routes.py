@@ -1,7 +1,7 @@
 """The routes of the HTTP interface, by whom they are for, and the page at ``/``."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
 from itertools import chain
@@ -57,7 +57,7 @@ from lobandits.service.served_policy import as_policy
 LIMITS = "lobandits.problems"  # in a request's scope: the only problems that its key is for
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 Answer = Callable[[Call[Any]], Awaitable[Any]]  # CallQueue.answer
-Silent = Callable[[Mapping[str, Any], str | None], list[str]]
+Silent = Callable[[dict[str, Any], str | None], list[str]]
 
 
 def takes(**bodies: type[BaseModel]) -> Callable[[Handler], Handler]:
