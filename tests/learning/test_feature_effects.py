@@ -9,7 +9,6 @@ from tests.learning.planted import World, known, world
 
 from lobandits.beliefs import Bernoulli, Gaussian, Prior
 from lobandits.beliefs.features import Features
-from lobandits.learning import RewardTable
 from lobandits.learning.em import blocks_of
 from lobandits.learning.feature_effects import fit_effects, score_all
 from lobandits.learning.fit_prior import fit_prior
@@ -134,6 +133,8 @@ def test_states_are_looked_for_in_what_features_leave() -> None:
     means = np.where(group[:, None], [3.0, 2.0, 1.0, 0.0], [0.0, 1.0, 2.0, 3.0])
     counts = np.full(means.shape, 5)
     cells = means[..., None] + rng.standard_normal((*means.shape, 5))
+    from lobandits.learning import RewardTable
+
     table = RewardTable(np.arange(400), tuple("abcd"), counts, cells.sum(2), (cells**2).sum(2))
     columns = {"group": [f"g{g}" for g in group]}
     features = Features.of(columns)
@@ -144,14 +145,18 @@ def test_states_are_looked_for_in_what_features_leave() -> None:
     np.testing.assert_allclose(first, [[3, 2, 1, 0], [0, 1, 2, 3]], atol=0.25)
 
 
-def test_bernoulli_worth_is_that_of_held_out_users() -> None:
-    w = world(2400, 6, 3, 0.4, seed=3, clicks=True)
-    taught, fresh = slice(1600), slice(1600, None)
-    cells = w.table.counts[taught], w.table.sums[taught], w.table.squares[taught]
-    table = RewardTable(np.arange(1600), w.table.arms, *cells)
-    prior = fit_prior(table, Bernoulli(), 1, features=known(w.x[taught])).prior
-    assert prior.features is not None
-    assert prior.features.gain > 2 * prior.features.error
-    counts, sums = w.table.counts[fresh].astype(float), w.table.sums[fresh]
-    with_x = prior.log_evidence(counts, sums, prior.lifts(known(w.x).x[fresh]))
-    assert with_x.mean() > prior.log_evidence(counts, sums).mean()
+def test_the_worth_of_features_is_that_to_users_who_taught_nothing() -> None:
+    w = world(2000, 6, 3, 0.4, seed=3, clicks=True)
+    table, rest = w.table.take(np.arange(1000)), w.table.take(np.arange(1000, 2000))
+    features = known(w.x)
+    with_them = fit_prior(table, Bernoulli(), 1, features=features.take(slice(1000))).prior
+    without = fit_prior(table, Bernoulli(), 1).prior
+    counts, lifts = rest.counts.astype(float), with_them.lifts(features.x[1000:])
+    gains = with_them.log_evidence(counts, rest.sums, lifts) - without.log_evidence(
+        counts, rest.sums
+    )
+    error = gains.std() / np.sqrt(1000)
+    assert gains.mean() > 4 * error
+    effects = with_them.features
+    assert effects is not None
+    assert effects.gain == pytest.approx(gains.mean(), abs=4 * np.hypot(error, effects.error))
