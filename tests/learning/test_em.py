@@ -234,3 +234,14 @@ def test_adding_a_constant_shifts_means_alone() -> None:
     a, b = (fit_prior(table, Gaussian(1.0), n_states=1).prior for table in tables)
     np.testing.assert_allclose(b.means, a.means + 100.0, atol=1e-3)
     np.testing.assert_allclose(b.own, a.own, rtol=0.01)
+
+
+def test_clicks_that_always_repeat_themselves_are_learned() -> None:
+    """Each user answers an arm the same way, thirty times: mean rewards are nearly 0 and 1."""
+    rng = np.random.default_rng(5)
+    taste = (rng.random((200, 6)) < rng.choice([0.02, 0.3, 0.9])).astype(float)
+    counts = np.full(taste.shape, 30)
+    table = lob.RewardTable(np.arange(200), tuple("abcdef"), counts, 30 * taste, 30 * taste)
+    prior = fit_prior(table, n_states=1).prior
+    assert np.isfinite(prior.means).all()
+    assert ((prior.population_mean > 0) & (prior.population_mean < 0.5)).all()

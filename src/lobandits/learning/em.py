@@ -39,7 +39,7 @@ from lobandits.beliefs.cells import (
     with_rest,
 )
 from lobandits.beliefs.gaussian import Gaussian
-from lobandits.beliefs.likelihood import Likelihood
+from lobandits.beliefs.likelihood import FAR, Likelihood
 from lobandits.beliefs.posterior import (
     Cells,
     Components,
@@ -497,5 +497,11 @@ def careful(p: Parameters, t: Sums) -> Parameters:
     by_arm = BY_ARM / np.sqrt(told + 1.0 / spread**2)
     more = p.own + np.minimum(common + by_arm, float((together + p.own).mean()))
     varied = together + p.components.direction[0, :, :, 0] ** 2
-    before, after = (kind.expected(kind.mean, p.means, varied + own) for own in (p.own, more))
-    return p._replace(own=more, means=p.means + kind.link(before) - kind.link(after))
+    if kind.exact:
+        return p._replace(own=more)
+    least, most = kind.mean(np.array([-FAR, FAR]))
+    before, after = (
+        kind.link(np.clip(kind.expected(kind.mean, p.means, varied + own), least, most))
+        for own in (p.own, more)
+    )
+    return p._replace(own=more, means=p.means + before - after)
