@@ -4,7 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
-BENCHMARKS := $(filter-out %/load.py %/plain.py %/timing.py,$(sort $(wildcard benchmarks/*.py)))
+SHARED := $(patsubst %,benchmarks/%.py,games load plain timing)  # and what needs data, or another checkout:
+GIVEN := $(patsubst %,benchmarks/%.py,choosing evaluate_movielens orders_alone planted_orders real_people vowpal_wabbit)
+BENCHMARKS := $(filter-out $(SHARED) $(GIVEN),$(sort $(wildcard benchmarks/*.py)))
 QUICK := tests/orders tests/simulation/test_problems.py \
 	$(patsubst %,tests/policies/test_%.py,agent explain registry ucb) tests/rules/test_choices.py tests/statistics/test_state.py \
 	tests/basics/test_files.py tests/basics/test_frozen.py tests/basics/test_lazy.py \
