@@ -25,6 +25,7 @@ PLAYERS, REPEATS = 120, 5  # people who play, and how often: with LobBayes, that
 PAST = [(n, rewards) for n in (20, 50, 100, 300) for rewards in (10, 30)]
 LIKES = [(50, 20), (300, 40)]
 ROUNDS = np.array((10, 25, 100, 400))
+PERMUTED = 1000  # rounds with permuted arms
 RIVALS = "popular", "ts, learned", "mixts", "lobts", "lobids"
 
 
@@ -76,6 +77,17 @@ def measure(game: Game, landed: Checkout | None, alone: bool) -> dict[str, Float
     return regret
 
 
+def permuted(means: Floats, seed: int) -> tuple[float, float]:
+    """Return the regret of LobBayes and of TS where arms changed places after the logs."""
+    game = Game(*split(means, 100, PLAYERS, seed), 60, seed)
+    arms = np.random.default_rng([seed, 78]).permutation(means.shape[1])
+    wrong = game._replace(players=game.players[:, arms])
+    prior = games.learned_prior(games.table(game), seed=seed)
+    policies: tuple[lob.Policy, ...] = lob.LobBayes(prior), lob.TS(means.shape[1], game.sigma)
+    mine, ts = (float(play(p, wrong, PERMUTED).regret.sum(axis=1).mean()) for p in policies)
+    return mine, ts
+
+
 def report(name: str, found: dict[str, Floats]) -> None:
     """Print a row for each T: LobBayes's regret, and its ratio to every rival's."""
     mine = found["lobbayes"]
@@ -115,6 +127,11 @@ def main() -> None:
                 game = Game(*split(means, n, PLAYERS, seed), rewards, seed, kind)
                 parts.append(measure(game, landed, options.alone))
             report(setting, {key: np.concatenate([p[key] for p in parts]) for key in parts[0]})
+    if options.only in "permuted":
+        seeds = range(options.seed, options.seed + options.splits)
+        films = games.movielens(str(options.data / "ml-latest-small"))
+        mine, ts = np.mean([permuted(films, seed) for seed in seeds], axis=0)
+        print(f"\nfilms, arms permuted, T = {PERMUTED}: {mine:.0f}, {mine / ts:.2f} of TS")
 
 
 if __name__ == "__main__":

@@ -234,9 +234,11 @@ def points_of_users(
     n, k = counts.shape
     points, top = np.empty((n, k, n_points)), np.empty((n, n_points), np.int64)
     shares = np.empty((n, 2 * len(x.components.factor) * x.components.mean.shape[1]))
-    table, scratch = shuffled_quantiles(n_points), make_scratch(k)
-    turns = turns_of(counts)
-    draw_points(cells, turns, writable(allowed), x, table, scratch, points, top, shares)
+    given = cells, turns_of(counts), writable(allowed), x, shuffled_quantiles(n_points)
+    if x.orders.log_strict == -np.inf:
+        draw_free_points(*given, points, top, shares)
+    else:
+        draw_points(*given, make_scratch(k), points, top, shares)
     return points, top, shares
 
 
@@ -248,6 +250,36 @@ def turns_of(counts: FloatArray) -> IntArray:
     mixed = counts @ np.arange(1.0, counts.shape[1] + 1.0)
     turns: IntArray = (counts.sum(axis=1) + TURNS * (mixed - np.floor(mixed))).astype(np.int64)
     return turns
+
+
+@kernel
+def draw_free_points(
+    cells: Cells,
+    turns: IntArray,
+    allowed: BoolArray,
+    x: Mixture,
+    table: FloatArray,
+    points: FloatArray,
+    top: IntArray,
+    shares: FloatArray,
+) -> None:
+    """Write the points of every user where orders are not trusted; projections are not compiled."""
+    c, n = x.components, top.shape[1]
+    r = make_point_memory(c, n)
+    half = len(c.factor) * c.mean.shape[1]
+    r.share[half:] = 0.0
+    for u in range(len(points)):
+        condition(u, cells, c, r.posterior)
+        weigh(r.posterior.log, r.share[:half])
+        shares[u] = r.share
+        share_points((turns[u] * GOLDEN) % 1.0, r)
+        first = 0
+        while first < n:
+            j, last = r.component[first], last_alike(first, r.component)
+            read_component(u, j, cells, x, r)
+            place(u, j, first, last, turns[u], x, table, r, points[u])
+            first = last
+        find_tops(0, n, allowed[u if len(allowed) > 1 else 0], points[u], r.average, top[u])
 
 
 @kernel
@@ -274,10 +306,7 @@ def draw_points(
         share_points((turns[u] * GOLDEN) % 1.0, r)
         first = 0
         while first < n:
-            # Invariant: points before ``first`` are placed; those up to ``last`` share a version.
-            j, last = r.component[first], first + 1
-            while last < n and r.component[last] == j:
-                last += 1
+            j, last = r.component[first], last_alike(first, r.component)
             read_component(u, j % half, cells, x, r)
             place(u, j % half, first, last, turns[u], x, table, r, points[u])
             if j >= half:
@@ -286,6 +315,15 @@ def draw_points(
             else:
                 find_tops(first, last, some, points[u], r.average, top[u])
             first = last
+
+
+@kernel
+def last_alike(first: int, component: IntArray) -> int:
+    """Return where the points end that stand for the same version as the first."""
+    last = first + 1
+    while last < component.shape[0] and component[last] == component[first]:
+        last += 1
+    return last
 
 
 @kernel
