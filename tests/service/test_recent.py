@@ -222,7 +222,7 @@ def test_all_of_time_decides_until_recent_rewards_disagree(make_service: MakeSer
 def test_without_a_half_life_nothing_fades_and_nothing_is_told(service: DecisionService) -> None:
     decision = service.decide("ada")
     service.record(decision.id, 1.0)
-    assert service.user("ada").keys() == {"user", "plays", "arms"}
+    assert service.user("ada").keys() == {"user", "plays", "arms", "features"}
     assert service.activity()["recent"] is None
     (row,) = service.store.rows("SELECT half_life, weight FROM statistics")
     assert tuple(row) == (0, 0.0)

@@ -39,7 +39,7 @@ Features = Annotated[
     str | None,
     typer.Option(
         metavar="NAMES",
-        help="Columns known of users before the first reward: age,country,plan:category.",
+        help="Columns known of users before the first reward, such as age,country.",
     ),
 ]
 UsersTable = Annotated[

@@ -33,7 +33,7 @@ class MixTS(PriorPolicy):
 
     Examples
     --------
-    >>> from lobandits.beliefs import Gaussian
+    >>> from lobandits.beliefs import Gaussian, Prior
     >>> prior = Prior(["a", "b"], [1.0], [[4.0, 0.0]], [[0.5], [0.5]], [1, 1], [0], Gaussian(1))
     >>> policy = MixTS(prior)
     >>> policy.probabilities(policy.start()).round(1)

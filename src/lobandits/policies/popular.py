@@ -23,7 +23,7 @@ class Popular(PriorPolicy):
 
     Examples
     --------
-    >>> from lobandits.beliefs import Gaussian
+    >>> from lobandits.beliefs import Gaussian, Prior
     >>> prior = Prior(["a", "b"], [1.0], [[1.0, 2.0]], [[0.5], [0.5]], [1, 1], [0], Gaussian(1))
     >>> policy = Popular(prior)
     >>> policy.choose(policy.start(), rng=0)

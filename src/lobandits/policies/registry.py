@@ -137,6 +137,7 @@ def make_policy(
     return cls(**{key: value for key, value in values.items() if value is not None})
 
 
+KNOWN = ("n_arms", "sigma", "orders", "state_means")
 ADVICE = {
     "prior": "a prior, and these problems have none; learn one from past users, with Synthetic or "
     "FixedProblems(..., past_users=600) or MovieLens(..., hold_out=0.5), or give it: prior=...",
@@ -159,19 +160,18 @@ def needs(cls: "type[Policy]", parameter: str) -> bool:
 def _known(
     problems: ProblemLike, parameters: Collection[str], horizon: int | None
 ) -> dict[str, Any]:
-    """Return what a policy with these parameters may know of problems."""
-    prior = getattr(problems, "prior", None)
-    named = prior if problems.orders is None else problems.orders  # what has orders and arms
-    known = {
-        "n_arms": problems.n_arms,
-        "sigma": problems.sigma,
-        "orders": getattr(named, "orders", named),
-        "state_means": problems.state_means,
-        "prior": prior,
-        "arms": getattr(named, "arms", None),
-        "horizon": horizon,
-    }
-    return {name: value for name, value in known.items() if name in parameters}
+    """Return what a policy with these parameters may know of problems.
+
+    Priors are learned when they are asked for, so only what is needed is.
+    """
+    of_prior = problems.orders is None and {"orders", "arms"} & set(parameters)
+    prior = getattr(problems, "prior", None) if of_prior or "prior" in parameters else None
+    named = prior if problems.orders is None else problems.orders  # what has arms
+    known = {name: getattr(problems, name) for name in KNOWN if name in parameters}
+    if "orders" in parameters and problems.orders is None:
+        known["orders"] = getattr(prior, "orders", None)
+    own = {"prior": prior, "arms": getattr(named, "arms", None), "horizon": horizon}
+    return known | {name: value for name, value in own.items() if name in parameters}
 
 
 def parameters_of(cls: "type[Policy]") -> list[str]:
