@@ -74,6 +74,8 @@ def total_losses(
         row, among = u if len(sequence) > 1 else 0, allowed[u if len(allowed) > 1 else 0]
         least = np.inf
         for s in range(sequence.shape[1]):
+            if penalty[s] == np.inf:  # a state that nobody is in
+                continue
             j = 0
             while not among[sequence[row, s, j]]:
                 j += 1
